@@ -179,7 +179,7 @@ static void offer(struct metrics *metrics, struct metrics_moment *moment, const 
         .oldest_ns = (uint64_t)oldest_for,
         .waiting = info.waiting,
         .subscriptions = info.subscriptions,
-        .paused = info.pause_left_for > 0,
+        .paused = info.pause_remaining_for > 0,
     };
     for (unsigned i = 0; i < CLOSED_REASONS; i++) {
         pick.seen.closed[i] = info.closed >> i & 1;

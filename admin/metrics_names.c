@@ -149,7 +149,7 @@ void metric_tube_take(const struct queue_info *info, uint64_t tube[TUBE_COUNT])
     tube[TUBE_DELETES] = info->ended;
     tube[TUBE_PAUSES] = info->pauses;
     tube[TUBE_PAUSE] = (uint64_t)(info->pause_for / NSEC_PER_SEC);
-    tube[TUBE_PAUSE_LEFT] = (uint64_t)(info->pause_left_for / NSEC_PER_SEC);
+    tube[TUBE_PAUSE_LEFT] = (uint64_t)(info->pause_remaining_for / NSEC_PER_SEC);
 }
 
 static void write_tube(struct metrics_text *text, const struct metric_queue_family *family,

@@ -7,7 +7,7 @@
 // them, and says whose they are. Of queues, only those that have a name are told: no exporter has a
 // rest.
 
-#include "core/inspect.h"
+#include "core/job.h"
 
 #include "admin/metrics_process.h"
 #include "admin/metrics_text.h"

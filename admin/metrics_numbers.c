@@ -2,7 +2,7 @@
 #include "admin/metrics_numbers.h"
 
 #include "core/base/macros.h"
-#include "core/inspect.h"
+#include "core/job.h"
 
 #include <string.h>
 
@@ -38,11 +38,12 @@ static void take_counts(struct metric_numbers *numbers, const struct counts *cou
 }
 
 const unsigned char metric_last_span[METRIC_BUCKETS] = {
-    0,  4,  6,  8,  10, 12, 14, 16, 18, 20, 22, 24, 26,          28,
-    30, 32, 34, 36, 38, 40, 44, 48, 52, 58, 62, 66, SPAN_BOUNDS,
+    0,  4,  6,  8,  10, 12, 14, 16, 18,
+    20, 22, 24, 26, 28, 30, 32, 34, 36,
+    38, 40, 44, 48, 52, 58, 62, 66, HISTOGRAM_BOUNDS,
 };
 
-static void take_spans(uint64_t *to, const struct spans *spans)
+static void take_spans(uint64_t *to, const struct histogram *spans)
 {
     size_t next = 0;
 

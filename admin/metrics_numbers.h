@@ -7,11 +7,11 @@
 // that have gone where it is a counter.
 
 #include "core/broker.h"
-#include "core/counts.h"
+#include "core/statistics.h"
 
 #include <stdint.h>
 
-// Of the bounds that times are counted by (spans_bound()), every fourth at both ends and every
+// Of the bounds that times are counted by (histogram_bound()), every fourth at both ends and every
 // second between 0.8 ms and 105 s: 0.1, 0.4, 0.8, 1.6, 3.2 ms ... 105 s, 7 min, 28 min ... 9.9
 // days.
 #define METRIC_BOUNDS 26
@@ -47,7 +47,7 @@ struct metric_numbers {
 // The ends of the buckets; the last is INT64_MAX.
 extern const int64_t metric_ends[METRIC_BUCKETS];
 
-// The last bucket of struct spans that each of them takes in: it has the same end.
+// The last bucket of struct histogram that each of them takes in: it has the same end.
 extern const unsigned char metric_last_span[METRIC_BUCKETS];
 
 void metric_numbers_queue(const struct broker *broker, const struct queue *queue,

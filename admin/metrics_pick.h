@@ -9,7 +9,7 @@
 // A queue is known by its place in the broker's table, since it may go before the walk is over.
 
 #include "core/base/macros.h"
-#include "core/inspect.h"
+#include "core/queue.h"
 
 #include <stdbool.h>
 #include <stddef.h>

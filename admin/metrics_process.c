@@ -307,7 +307,7 @@ static const struct process_row rows[] = {
 
     G(WHOLE, "results", results.count, "Kept results."),
     G(WHOLE, "results_bytes", results.bytes, "Memory of the kept results."),
-    C("results_dropped", results.crowded, "Results dropped early to make room for newer ones."),
+    C("results_dropped", results.evicted, "Results dropped early to make room for newer ones."),
     C("results_refused", results.refused,
       "Results not kept, or kept without their data, because they were too large or memory was "
       "short."),

@@ -72,7 +72,7 @@ static void write_closed(struct metrics_text *text, const struct metric_queue_fa
                          const struct metric_row *row, char *labels, size_t len)
 {
     for (unsigned i = 0; i < CLOSED_REASONS; i++) {
-        size_t more = append(labels, append(labels, len, ",reason=\""), closed_word(i));
+        size_t more = append(labels, append(labels, len, ",reason=\""), closed_reason_text(i));
 
         metrics_text_count(text, &family->family, slice_of(labels, append(labels, more, "\"")),
                            row->seen.closed[i]);

@@ -33,7 +33,7 @@ static bool has_buried(const struct queue_info *info)
 
 static bool is_paused(const struct queue_info *info)
 {
-    return info->pause_left_for > 0;
+    return info->pause_remaining_for > 0;
 }
 
 static bool has_waiting(const struct queue_info *info)

@@ -95,7 +95,7 @@ bool queue_page_begin(struct queue_page *page, struct broker *broker, size_t roo
     page->looked = false;
     page->begun = queue_picks_begin(&page->picks, room, page->sort.largest_first);
     if (page->begun) {
-        broker_roll_begin(broker, &page->roll);
+        queue_snapshot_begin(broker, &page->roll);
     }
     return page->begun;
 }
@@ -103,7 +103,7 @@ bool queue_page_begin(struct queue_page *page, struct broker *broker, size_t roo
 void queue_page_end(struct queue_page *page)
 {
     if (page->begun) {
-        broker_roll_end(page->broker, &page->roll);
+        queue_snapshot_end(page->broker, &page->roll);
         queue_picks_free(&page->picks);
         page->begun = false;
     }
@@ -143,7 +143,7 @@ void queue_page_look(struct queue_page *page, const struct session *session)
     size_t most = page->sort.dear ? DEAR_AT_ONCE : LOOKED_AT_ONCE;
 
     for (size_t i = 0; i < most; i++) {
-        const struct queue *queue = broker_roll_next(page->broker, &page->roll);
+        const struct queue *queue = queue_snapshot_next(page->broker, &page->roll);
 
         if (!queue) {
             page->looked = page->roll.ended;

@@ -35,13 +35,13 @@ struct queue_page {
     struct queue_filter filter;
     struct queue_sort sort;
     struct queue_cursor after;
-    struct queue_roll roll;   /* private */
-    struct queue_picks picks; // when all were looked at: the queues of the page in their order
-    uint64_t total;           // queues that the caller may observe
-    uint64_t matched;         // those of them that fit
-    uint64_t behind;          /* private: how many of these stand behind the cursor */
-    bool begun;               /* private */
-    bool looked;              // all were looked at
+    struct queue_snapshot roll; /* private */
+    struct queue_picks picks;   // when all were looked at: the queues of the page in their order
+    uint64_t total;             // queues that the caller may observe
+    uint64_t matched;           // those of them that fit
+    uint64_t behind;            /* private: how many of these stand behind the cursor */
+    bool begun;                 /* private */
+    bool looked;                // all were looked at
 };
 
 // Reads the filter and the order from the query, and the cursor, where it may have one.

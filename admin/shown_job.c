@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/shown_job.h"
 
-#include "core/past.h"
+#include "core/dead_letter.h"
 #include "proto_common/wire.h"
 
 #include "admin/context.h"
@@ -52,13 +52,13 @@ static json_t *shown_holder(const struct http1_conn *conn, const struct job *job
 
 static json_t *shown_past(const struct broker *broker, const struct job *job)
 {
-    struct job_past past;
+    struct dead_letter past;
 
-    if (!job_past(broker, job, &past)) {
+    if (!job_dead_letter(broker, job, &past)) {
         return json_null();
     }
     return json_pack("{s:o, s:o, s:s, s:I, s:o}", "queue", shown_text(past.queue), "queue_path",
-                     shown_path(past.queue), "why", dead_why_word(past.why), "attempts",
+                     shown_path(past.queue), "why", dead_reason_text(past.why), "attempts",
                      (json_int_t)past.attempts, "at",
                      shown_seconds((nsec_t)past.at_ms * NSEC_PER_MSEC));
 }
@@ -76,11 +76,11 @@ json_t *shown_job(const struct http1_conn *conn, const struct job *job)
         "id", (json_int_t)info.id, "queue", shown_text(name), "queue_path", shown_path(name),
         "state", shown_states[info.state], "priority", (json_int_t)info.pri, "age_seconds",
         shown_seconds(info.age_for), "created_at", shown_seconds(info.created_at), "left_seconds",
-        shown_seconds(info.left_for), "delay_seconds", shown_seconds(info.delay_for), "ttr_seconds",
-        shown_seconds(info.ttr_for), "attempts", (json_int_t)info.attempts, "max_attempts",
-        (json_int_t)info.max_attempts, "counts", shown_counts(&info), "durable", (int)info.durable,
-        "watches", (json_int_t)info.watches, "progress", shown_progress(&info), "key",
-        shown_key(&info), "body_bytes", (json_int_t)job_body(job).len, "holder",
+        shown_seconds(info.remaining_for), "delay_seconds", shown_seconds(info.delay_for),
+        "ttr_seconds", shown_seconds(info.ttr_for), "attempts", (json_int_t)info.attempts,
+        "max_attempts", (json_int_t)info.max_attempts, "counts", shown_counts(&info), "durable",
+        (int)info.durable, "watches", (json_int_t)info.watches, "progress", shown_progress(&info),
+        "key", shown_key(&info), "body_bytes", (json_int_t)job_body(job).len, "holder",
         shown_holder(conn, job), "past", shown_past(admin_broker(conn), job));
 }
 

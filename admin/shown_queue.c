@@ -17,7 +17,8 @@ static json_t *shown_closed(unsigned closed)
     json_t *reasons = json_array();
 
     for (unsigned i = 0; reasons && i < CLOSED_REASONS; i++) {
-        if ((closed >> i & 1) && json_array_append_new(reasons, json_string(closed_word(i))) != 0) {
+        if ((closed >> i & 1) &&
+            json_array_append_new(reasons, json_string(closed_reason_text(i))) != 0) {
             json_decref(reasons);
             reasons = NULL;
         }
@@ -39,30 +40,32 @@ json_t *shown_queue(const struct broker *broker, const struct queue *queue)
 
     queue_counts(queue, &counts);
     broker_queue_info(broker, queue, &info);
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o, s:o, s:I, s:b, s:o}", "name",
-        shown_text(queue_name(queue)), "path", shown_path(queue_name(queue)), "jobs",
-        shown_jobs(info.jobs), "bands", shown_bands(info.ready), "totals", shown_totals(&counts),
-        "oldest_ready_seconds", shown_oldest(broker, queue), "workers",
-        shown_number(info.subscriptions), "waiting", shown_number(info.waiting), "paused",
-        info.pause_left_for > 0, "pause_left_seconds", shown_seconds(info.pause_left_for), "closed",
-        shown_closed(info.closed), "rate_left_seconds", shown_seconds(info.rate_left_for), "bytes",
-        shown_number(info.bytes), "kept", (int)info.kept, "limits", shown_limits(info.limits));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o, s:o, s:I, s:b, s:o}",
+                     "name", shown_text(queue_name(queue)), "path", shown_path(queue_name(queue)),
+                     "jobs", shown_jobs(info.jobs), "bands", shown_bands(info.ready), "totals",
+                     shown_totals(&counts), "oldest_ready_seconds", shown_oldest(broker, queue),
+                     "workers", shown_number(info.subscriptions), "waiting",
+                     shown_number(info.waiting), "paused", info.pause_remaining_for > 0,
+                     "pause_left_seconds", shown_seconds(info.pause_remaining_for), "closed",
+                     shown_closed(info.closed), "rate_left_seconds",
+                     shown_seconds(info.rate_remaining_for), "bytes", shown_number(info.bytes),
+                     "kept", (int)info.kept, "limits", shown_limits(info.limits));
 }
 
-static json_t *shown_bucket(const struct spans *spans, size_t bucket)
+static json_t *shown_bucket(const struct histogram *spans, size_t bucket)
 {
     return json_pack("{s:o, s:I}", "le_seconds",
-                     bucket < SPAN_BOUNDS ? shown_seconds(spans_bound(bucket)) : json_null(),
+                     bucket < HISTOGRAM_BOUNDS ? shown_seconds(histogram_bound(bucket))
+                                               : json_null(),
                      "count", shown_number(spans->in[bucket]));
 }
 
-static json_t *shown_spans(const struct spans *spans)
+static json_t *shown_spans(const struct histogram *spans)
 {
     json_t *buckets = json_array();
     uint64_t count = 0;
 
-    for (size_t i = 0; buckets && i <= SPAN_BOUNDS; i++) {
+    for (size_t i = 0; buckets && i <= HISTOGRAM_BOUNDS; i++) {
         count += spans->in[i];
         if (spans->in[i] > 0 && json_array_append_new(buckets, shown_bucket(spans, i)) != 0) {
             json_decref(buckets);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/shown_result.h"
 
-#include "core/callers.h"
+#include "core/grants.h"
 #include "proto_common/wire.h"
 
 #include "admin/context.h"

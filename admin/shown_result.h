@@ -2,10 +2,10 @@
 #ifndef TANDEM_ADMIN_SHOWN_RESULT_H
 #define TANDEM_ADMIN_SHOWN_RESULT_H
 
-// What jobs have ended with, where that is kept (core/results.h), as the API shows it. Documents
+// What jobs have ended with, where that is kept (core/result.h), as the API shows it. Documents
 // are NULL for want of memory.
 
-#include "core/results.h"
+#include "core/result.h"
 #include "http1/context.h"
 
 #include <jansson.h>

@@ -5,7 +5,7 @@
 // Sections of the configuration that have a name, and policies of queues, as the API shows them.
 // Each function returns NULL without memory.
 
-#include "core/policies.h"
+#include "core/policy.h"
 #include "proto_common/sight.h"
 #include "proto_common/sight_policies.h"
 

@@ -4,18 +4,15 @@
 #include "core/cleanup.h"
 #include "core/kept_rate.h"
 #include "core/broker_private.h"
-#include "core/calendar.h"
+#include "core/timers.h"
 #include "core/expiry.h"
-#include "core/job.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/memo_index.h"
-#include "core/memos.h"
-#include "core/past_private.h"
-#include "core/pause.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/roll.h"
-#include "core/session.h"
+#include "core/memo_private.h"
+#include "core/dead_letter_private.h"
+#include "core/queue_private.h"
+#include "core/policy_private.h"
+#include "core/session_private.h"
 #include "core/watch.h"
 #include "core/close.h"
 #include "core/tell.h"
@@ -43,7 +40,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     id_map_init(&broker->index.jobs_by_id, &broker->slab, options->secret);
     hash_init(&broker->index.jobs_by_key, key_hash_of);
     hash_init(&broker->index.jobs_by_name, name_hash_of);
-    hash_init(&broker->index.pasts, past_hash_of);
+    hash_init(&broker->index.dead_letters, dead_letter_hash_of);
     hash_init(&broker->index.queues_by_name, queue_hash_of);
     table_init(&broker->index.queues);
     table_init(&broker->index.sessions);
@@ -60,7 +57,7 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     list_init(&broker->paused.by_record);
     policies_init(&broker->policies);
     memos_init(&broker->memos);
-    rolls_begin(broker);
+    queue_snapshots_init(broker);
     return broker;
 }
 
@@ -121,8 +118,8 @@ void broker_free(struct broker *broker)
 
         interest_tell_all(broker, &budget);
     }
-    while (!list_empty(&broker->rolls.to_sort)) {
-        rolls_sort(broker);
+    while (!list_empty(&broker->snapshots.to_sort)) {
+        queue_snapshots_sort(broker);
     }
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         free_queue_with_jobs(broker, queue);
@@ -137,7 +134,7 @@ void broker_free(struct broker *broker)
     id_map_clear(&broker->index.jobs_by_id);
     hash_clear(&broker->index.jobs_by_key);
     hash_clear(&broker->index.jobs_by_name);
-    hash_clear(&broker->index.pasts);
+    hash_clear(&broker->index.dead_letters);
     hash_clear(&broker->index.queues_by_name);
     table_clear(&broker->index.queues);
     table_clear(&broker->index.sessions);

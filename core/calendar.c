@@ -4,7 +4,7 @@
 // it. A job's moment of submission is kept by this calendar; by the wall clock, it is told as it
 // would have been, had the clock stood then as it stands now.
 
-#include "core/calendar.h"
+#include "core/timers.h"
 
 #include "core/broker_private.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "core/caller.h"
+#include "core/session_private.h"
 
 #include "core/charge.h"
-#include "core/lookup.h"
-#include "core/queue.h"
-#include "core/session.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 bool session_has_grants(const struct session *session)
 {

@@ -11,7 +11,7 @@
 //   links  queues and subscriptions that were looked at: by a search among many queues, or by a
 //          session that begins or stops to wait on many. 16 of them are a unit of a slice; for a
 //          front-end, which counts commands, LINKS_PER_COMMAND of them are one command
-//          (broker_budget_left()).
+//          (broker_budget_remaining()).
 //   bytes  that callbacks of a settle have made. ENCODED_AT_ONCE of them are a unit.
 // A budget ends at 0 and never below: of links what goes beyond it is forgotten, of bytes it is
 // still owed.

@@ -21,10 +21,9 @@
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/job.h"
-#include "core/open_queues.h"
-#include "core/rota.h"
-#include "core/subscription.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 struct search {
     const struct session *session;
@@ -83,7 +82,7 @@ static struct subscription *next_subscription(const struct session *session,
     const struct list_node *node;
 
     if (session->choice == CHOICE_IN_TURN) {
-        return rota_next(session, after);
+        return round_robin_next(session, after);
     }
     node = after ? after->in_session.next : session->subscribed.next;
     return node == &session->subscribed
@@ -100,7 +99,7 @@ static void look_at_subscription(struct search *search)
     search->turn = by->turn;
     search->cost++;
     if (!queue_open(queue)) {
-        rota_set_idle(by);
+        round_robin_set_idle(by);
     } else if (!by->barred && !passes_over(search, queue)) {
         consider(search, job_in_tree(tree_first(&queue->ready)), by);
     }
@@ -146,7 +145,7 @@ static APART struct job *best_of_many(struct session *session, struct subscripti
         .weighs = session->choice == CHOICE_OLDEST && session->broker->gates.weights > 0,
     };
 
-    search.cost = rota_bring_back(session);
+    search.cost = round_robin_bring_back(session);
     search.bound = open_queues_first(session->broker, !search.weighs);
     search.next = next_subscription(session, NULL);
     while (!settled(&search)) {

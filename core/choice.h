@@ -4,7 +4,7 @@
 
 // Private to the core: which job a session takes, where it takes from several queues.
 
-#include "core/session.h"
+#include "core/session_private.h"
 
 // The best job that the session may take now, and by which subscription; NULL for none. What it
 // looked at is charged (charge.h). Queues whose first jobs are over are closed.

@@ -6,17 +6,16 @@
 #include "core/charge.h"
 #include "core/gate.h"
 #include "core/key.h"
-#include "core/lookup.h"
-#include "core/queue.h"
-#include "core/states.h"
-#include "core/subscription.h"
-#include "core/waiting.h"
+#include "core/session_private.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 // APART is worth 2 % of a pipelined submission, by tests/budget.
 static APART void vanish(struct broker *broker, struct queue *queue)
 {
     if (queue->gate) {
-        if (gate_keeps(broker, queue)) {
+        if (gate_retains(broker, queue)) {
             return;
         }
         kept_rate_rested(broker, queue);

@@ -5,7 +5,7 @@
 // Private to the core: what goes when nothing refers to it any more. Each of these may end a queue:
 // the last job, subscription or holder takes it along, unless it is kept.
 
-#include "core/session.h"
+#include "core/session_private.h"
 
 // Takes a job out of everything and frees it. Its interest has been given up (watch.h).
 void job_end(struct broker *broker, struct job *job);

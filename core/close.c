@@ -8,10 +8,8 @@
 #include "core/match.h"
 #include "core/outcome.h"
 #include "core/broker_private.h"
-#include "core/job.h"
-#include "core/lookup.h"
-#include "core/subscription_walk.h"
-#include "core/waiting.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
 #include "core/watch.h"
 
 // Jobs that a session holds come back together. Their order in its leases means nothing to those
@@ -41,7 +39,7 @@ void session_dismantle(struct session *session, unsigned *budget)
 
 void broker_undelivered(struct session *session, uint64_t id)
 {
-    struct job *job = broker_held(session, id);
+    struct job *job = broker_held_job(session, id);
 
     if (job) {
         job->on_wall_or_undelivered = true;
@@ -82,7 +80,7 @@ void broker_session_close(struct session *session)
     broker->count.sessions--;
     broker->count.producers -= session->producer;
     broker->count.workers -= session->worker;
-    moment_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
+    timer_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     list_append(&broker->closing, &session->notice);
     broker->matching.deferred = true;

@@ -5,7 +5,7 @@
 // Private to the core: the end of a session. It is closed at once; what it held, watched and
 // subscribed to is taken apart in slices.
 
-#include "core/session.h"
+#include "core/session_private.h"
 
 // Takes watches, leases and subscriptions of a closed session apart, at most `*budget` of them, and
 // frees it when nothing is left.

@@ -6,12 +6,12 @@
 #include "core/kept_lease.h"
 #include "core/match.h"
 #include "core/key.h"
-#include "core/lookup.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/past_private.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/store.h"
+#include "core/dead_letter_private.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 #include "core/watch.h"
 
 // The name of the dead queue, in `to`; empty where there is none, or none that can be.
@@ -74,24 +74,24 @@ static void go(struct broker *broker, struct job *job, struct queue *to, size_t 
     queue_vanish_if_idle(broker, from);
 }
 
-bool dead_take(struct broker *broker, struct job *job, enum dead_why why,
+bool dead_take(struct broker *broker, struct job *job, enum dead_reason why,
                const struct last_word *word)
 {
     struct queue *from = queue_at(broker, job);
-    const struct job_past past = {
+    const struct dead_letter past = {
         .queue = queue_name(from),
         .why = why,
         .attempts = job->attempts,
         .at_ms = broker->now.wall > 0 ? (uint64_t)(broker->now.wall / NSEC_PER_MSEC) : 0,
     };
     size_t was_len = job_variable_len(broker, job);
-    struct queue *to = job->durable && !job->noted ? dead_queue_hold(broker, from) : NULL;
+    struct queue *to = job->durable && !job->dead_letter ? dead_queue_hold(broker, from) : NULL;
     bool goes;
 
     if (!to) {
         return false;
     }
-    goes = record_move_has_space(broker, job, to, &past) && past_note(broker, job, &past);
+    goes = record_move_has_space(broker, job, to, &past) && dead_letter_set(broker, job, &past);
     if (goes) {
         go(broker, job, to, was_len, word);
     }

@@ -7,7 +7,7 @@
 
 #include "core/base/macros.h"
 #include "core/broker.h"
-#include "core/past.h"
+#include "core/dead_letter.h"
 
 // What the watches of a job are told when it goes.
 struct last_word {
@@ -20,7 +20,7 @@ struct last_word {
 // where that cannot be: the job has a past, there is no dead queue or that is the job's own queue,
 // there is no memory or no room in the store for it, or it would be one queue too many. Nothing has
 // changed then.
-bool dead_take(struct broker *broker, struct job *job, enum dead_why why,
+bool dead_take(struct broker *broker, struct job *job, enum dead_reason why,
                const struct last_word *word) MUST_USE;
 
 #endif

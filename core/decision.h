@@ -6,7 +6,7 @@
 // too long. One pure function decides it, from the job, the policy of its queue and the cause;
 // outcome.c acts on the answer.
 
-#include "core/policies.h"
+#include "core/policy.h"
 #include "core/submit.h"
 
 #include <stdbool.h>

@@ -2,11 +2,11 @@
 
 // How a job stands, said for a store: what a restart must know of it.
 
-#include "core/calendar.h"
+#include "core/timers.h"
 #include "core/expiry.h"
-#include "core/lookup.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/queue.h"
+#include "core/queue_private.h"
 
 // A moment of the monotonic clock, by the wall clock. One that has passed is the present.
 static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
@@ -87,8 +87,8 @@ void job_describe(const struct broker *broker, const struct job *job, struct job
     };
     describe_now(broker, job, &image->now);
     describe_counters(job, &image->now.counters);
-    if (job->noted) {
-        (void)job_past(broker, job, &image->past);
+    if (job->dead_letter) {
+        (void)job_dead_letter(broker, job, &image->dead_letter);
     }
     if (extra) {
         image->key_kind = extra->key_kind;
@@ -106,11 +106,11 @@ size_t job_variable_len(const struct broker *broker, const struct job *job)
     if (extra) {
         len += (size_t)extra->key_len + extra->reducer_len;
     }
-    if (job->noted) {
-        struct job_past past;
+    if (job->dead_letter) {
+        struct dead_letter past;
 
-        (void)job_past(broker, job, &past);
-        len += job_past_size(&past);
+        (void)job_dead_letter(broker, job, &past);
+        len += dead_letter_len(&past);
     }
     return len;
 }

@@ -6,10 +6,9 @@
 
 #include "core/base/memory.h"
 #include "core/broker_private.h"
-#include "core/caller.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/session.h"
+#include "core/session_private.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
 #include "core/status.h"
 
 // Whether anything may come to that queue from `by` now; NULL is the host itself. STATUS_FORBIDDEN,

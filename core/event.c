@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/event.h"
+#include "core/watch.h"
 
 #include "core/broker_private.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
 #include <stdint.h>
 

@@ -6,10 +6,9 @@
 #include "core/outcome.h"
 #include "core/broker_private.h"
 #include "core/expiry.h"
-#include "core/lookup.h"
-#include "core/loss.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/states.h"
 
 static void expire(struct broker *broker, struct job *job)
 {
@@ -32,7 +31,7 @@ bool expire_if_over(struct broker *broker, struct job *job)
     return true;
 }
 
-void expire_step(struct broker *broker, struct moment *over)
+void expire_step(struct broker *broker, struct timer *over)
 {
     struct gate *gate = container_of(over, struct gate, over);
     struct queue *queue = gate->queue;

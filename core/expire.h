@@ -11,7 +11,7 @@
 
 // The moment of a queue whose jobs expire has come: removes one that is over, or indexes one. The
 // queue may be gone then.
-void expire_step(struct broker *broker, struct moment *over);
+void expire_step(struct broker *broker, struct timer *over);
 
 // Whether the job was ready and over: it is gone, or elsewhere.
 bool expire_if_over(struct broker *broker, struct job *job);

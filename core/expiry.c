@@ -3,7 +3,7 @@
 
 #include "core/broker_private.h"
 #include "core/observe.h"
-#include "core/open_queues.h"
+#include "core/queue_private.h"
 
 // Where there was no memory for an entry, it is tried again after so long.
 #define INDEX_AGAIN_FOR NSEC_PER_SEC
@@ -217,7 +217,7 @@ static void rearm(struct broker *broker, struct queue *queue)
     nsec_t at = expiry_due_at(broker, queue);
 
     if (at != queue->gate->over.at) {
-        moment_set(&broker->timers.expiries, &queue->gate->over, at, ++broker->gates.last);
+        timer_set(&broker->timers.expiries, &queue->gate->over, at, ++broker->gates.last);
     }
 }
 
@@ -275,11 +275,11 @@ void expiry_set(struct broker *broker, struct queue *queue)
     if (expires) {
         rearm(broker, queue);
     } else {
-        moment_set(&broker->timers.expiries, &gate->over, NSEC_NEVER, 0);
+        timer_set(&broker->timers.expiries, &gate->over, NSEC_NEVER, 0);
     }
 }
 
-void expiry_came(struct broker *broker, struct queue *queue, struct job *job)
+void expiry_add(struct broker *broker, struct queue *queue, struct job *job)
 {
     struct gate *gate = queue->gate;
 
@@ -291,7 +291,7 @@ void expiry_came(struct broker *broker, struct queue *queue, struct job *job)
     rearm(broker, queue);
 }
 
-void expiry_left(struct broker *broker, struct queue *queue, const struct job *job)
+void expiry_remove(struct broker *broker, struct queue *queue, const struct job *job)
 {
     struct gate *gate = queue->gate;
     struct expiry_entry *entry = entry_of(broker, gate, job);

@@ -3,7 +3,7 @@
 #define TANDEM_CORE_EXPIRY_H
 
 // Private to the core: ready jobs that have waited for longer than the policy of their queue lets
-// them (`expire_after_for`). What becomes of them: verbs/expire.h.
+// them (`expire_after_for`). What becomes of them: expire.h.
 //
 // How long a job has been ready is told by steps of 2^20 ns (observe.h); a job is over when it has
 // certainly been ready for so long, which is up to two steps later.
@@ -20,7 +20,7 @@
 // to a worker.
 
 #include "core/gate.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
 #include <stdbool.h>
 
@@ -42,8 +42,8 @@ bool expiry_hold(struct broker *broker, struct queue *queue);
 void expiry_set(struct broker *broker, struct queue *queue);
 
 // For queues that let jobs expire. The job has become ready; is about to be ready no more.
-void expiry_came(struct broker *broker, struct queue *queue, struct job *job);
-void expiry_left(struct broker *broker, struct queue *queue, const struct job *job);
+void expiry_add(struct broker *broker, struct queue *queue, struct job *job);
+void expiry_remove(struct broker *broker, struct queue *queue, const struct job *job);
 
 // The job, which is ready, has been so since that step, whether or not its queue lets jobs expire.
 void expiry_set_since(struct broker *broker, struct queue *queue, struct job *job, uint32_t step);

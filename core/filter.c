@@ -7,8 +7,8 @@
 
 #include "core/operate_private.h"
 
-#include "core/calendar.h"
-#include "core/job.h"
+#include "core/timers.h"
+#include "core/job_private.h"
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 
 // Following a job: being told of it, and nothing else.
 
-#include "core/caller.h"
-#include "core/lookup.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
 #include "core/watch.h"
-#include "core/results.h"
+#include "core/result.h"
 
 enum status broker_follow(struct session *session, uint64_t id, struct watch **watch)
 {

@@ -3,9 +3,9 @@
 
 #include "core/broker_private.h"
 #include "core/expiry.h"
-#include "core/job.h"
-#include "core/memo_index.h"
-#include "core/open_queues.h"
+#include "core/job_private.h"
+#include "core/memo_private.h"
+#include "core/queue_private.h"
 
 static const struct policy_spec *spec_of(const struct queue *queue)
 {
@@ -71,7 +71,7 @@ static nsec_t ahead_for(const struct policy_spec *policy)
                : more * policy->rate_interval_for;
 }
 
-nsec_t gate_whole_for(const struct queue *queue)
+nsec_t gate_recovery_for(const struct queue *queue)
 {
     const struct policy_spec *policy = spec_of(queue);
 
@@ -85,7 +85,7 @@ nsec_t gate_opens_at(const struct queue *queue)
 
 static void set_moment(struct broker *broker, struct gate *gate, nsec_t at)
 {
-    moment_set(&broker->timers.gates, &gate->wakes, at, ++broker->gates.last);
+    timer_set(&broker->timers.gates, &gate->wakes, at, ++broker->gates.last);
 }
 
 static void set_closed(struct broker *broker, struct queue *queue, unsigned reason, bool closed)
@@ -244,7 +244,7 @@ static void forget_older(const struct broker *broker, struct queue *queue)
     }
 }
 
-void gate_recall(struct broker *broker, struct queue *queue)
+void gate_restore_rate(struct broker *broker, struct queue *queue)
 {
     recall_rate(broker, queue, 0);
     forget_older(broker, queue);
@@ -261,7 +261,7 @@ void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_fo
     if (queue->policy && gate_wanted(spec_of(queue))) {
         // The policy before may have been that of the file, until that of the run time is back. One
         // that is only said again must not have what it has cut begin anew.
-        if (gate->kept_at == 0 && gate_whole_for(queue) > whole_before_for) {
+        if (gate->kept_at == 0 && gate_recovery_for(queue) > whole_before_for) {
             recall_rate(broker, queue, gate->rests_at);
         }
         forget_older(broker, queue);
@@ -288,7 +288,7 @@ void gate_take(struct broker *broker, struct queue *queue)
     }
 }
 
-void gate_give_back(struct broker *broker, struct queue *queue)
+void gate_undo_take(struct broker *broker, struct queue *queue)
 {
     nsec_t interval_for = spec_of(queue)->rate_interval_for;
     struct gate *gate = queue->gate;
@@ -305,7 +305,7 @@ void gate_wake(struct broker *broker, struct gate *gate)
     review_rate(broker, gate->queue);
 }
 
-bool gate_keeps(struct broker *broker, struct queue *queue)
+bool gate_retains(struct broker *broker, struct queue *queue)
 {
     struct gate *gate = queue->gate;
 
@@ -330,7 +330,7 @@ static uint64_t room_of_rate(const struct broker *broker, const struct queue *qu
                                : (uint64_t)((until_at - rests_at) / policy->rate_interval_for) + 1;
 }
 
-uint64_t gate_room(const struct broker *broker, const struct queue *queue)
+uint64_t gate_capacity(const struct broker *broker, const struct queue *queue)
 {
     const struct policy_spec *policy = spec_of(queue);
     uint64_t held = queue->jobs[JOB_RESERVED];

@@ -3,7 +3,7 @@
 #define TANDEM_CORE_GATE_H
 
 // Private to the core: what a queue needs whose policy may close it, has its jobs expire
-// (expiry.h), or gives it a share of takes (matching/weigh.h). Where so many of its jobs are held
+// (expiry.h), or gives it a share of takes (weigh.h). Where so many of its jobs are held
 // as may be (`max_running`), or so many have been taken of late (`rate`, `burst`), it is closed as
 // a paused one is, until the moment at which it may give again.
 //
@@ -17,30 +17,30 @@
 // taken and then one each interval, at the moment.
 
 #include "core/base/macros.h"
-#include "core/broker_parts.h"
-#include "core/queue.h"
+#include "core/broker_private.h"
+#include "core/queue_private.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct gate {
     struct queue *queue;
-    struct moment wakes; // in broker->timers.gates: it may give again; or nothing keeps it any more
-    nsec_t rests_at;     // monotonic: the rate is at rest from then on
-    nsec_t kept_at;      // the same as the store knows it (matching/kept_rate.h); 0 where that is
-                         // nothing, or what another policy has used
+    struct timer wakes; // in broker->timers.gates: it may give again; or nothing keeps it any more
+    nsec_t rests_at;    // monotonic: the rate is at rest from then on
+    nsec_t kept_at;     // the same as the store knows it (kept_rate.h); 0 where that is
+                        // nothing, or what another policy has used
 
     // Jobs that wait too long (expiry.h).
-    bool expires;       // it is counted in broker->gates.expiring
-    struct moment over; // in broker->timers.expiries: the first of them is, or there is to index
-    struct tree waits;  // the ready jobs by the moment at which they became so
+    bool expires;      // it is counted in broker->gates.expiring
+    struct timer over; // in broker->timers.expiries: the first of them is, or there is to index
+    struct tree waits; // the ready jobs by the moment at which they became so
     struct tree_node *waits_high; // its last node of high rank, where known
     uint64_t unindexed;           // ready jobs that it has not yet
     nsec_t indexes_at;            // when to go on with these; NSEC_NEVER where there are none
     uint64_t indexed_seq; // the place among ready jobs up to which it has them; all zero: none
     uint32_t indexed_pri;
 
-    // A share of takes (matching/weigh.h). While the queue is open and has one, the gate stands in
+    // A share of takes (weigh.h). While the queue is open and has one, the gate stands in
     // broker->gates.by_tag and .by_began, at the place of the queue's best job.
     struct tree_node by_tag;
     struct tree_node by_began;
@@ -71,11 +71,11 @@ bool gate_make(struct broker *broker, struct queue *queue) MUST_USE;
 
 // All memos are back: the rate of the queue, which has a gate since it came back itself, has used
 // what they say.
-void gate_recall(struct broker *broker, struct queue *queue);
+void gate_restore_rate(struct broker *broker, struct queue *queue);
 
 // The queue, which has a gate, has another policy: closes or opens it as that says. Without one, or
-// with one that wants no gate, the gate goes. `whole_before_for`: gate_whole_for() under the policy
-// before; 0 where there was none.
+// with one that wants no gate, the gate goes. `whole_before_for`: gate_recovery_for() under the
+// policy before; 0 where there was none.
 void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_for);
 
 // So many jobs of the queue are held as are in its counts: closes or opens it.
@@ -98,22 +98,22 @@ struct gate *gates_by_began(const struct broker *broker, const struct gate *gate
 void gate_take(struct broker *broker, struct queue *queue);
 
 // The last take that counted is undone: the job was not delivered.
-void gate_give_back(struct broker *broker, struct queue *queue);
+void gate_undo_take(struct broker *broker, struct queue *queue);
 
 // Its moment has come.
 void gate_wake(struct broker *broker, struct gate *gate);
 
 // The queue has nothing but its gate: must it stay, since a new one of its name would have its rate
 // at rest? The moment at which it need not any more is set then.
-bool gate_keeps(struct broker *broker, struct queue *queue);
+bool gate_retains(struct broker *broker, struct queue *queue);
 
 // How many more of its jobs may be taken now. GATE_ANY: its policy does not say.
 #define GATE_ANY UINT64_MAX
-uint64_t gate_room(const struct broker *broker, const struct queue *queue);
+uint64_t gate_capacity(const struct broker *broker, const struct queue *queue);
 
 // How long it takes until the rate is at rest again when all has been taken that it lets be taken
 // at once; 0 where its policy has none.
-nsec_t gate_whole_for(const struct queue *queue);
+nsec_t gate_recovery_for(const struct queue *queue);
 
 // When the rate lets the queue give again, monotonic; it may be over.
 nsec_t gate_opens_at(const struct queue *queue);

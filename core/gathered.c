@@ -1,62 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/gathered.h"
+#include "core/watch.h"
 
 #include "core/base/blob.h"
 #include "core/base/memory.h"
-#include "core/watch.h"
 
 #define ROOM_LEAST ((size_t)256)
 
-static size_t block_len(const struct gathered *gathered)
+static size_t block_len(const struct partial_result *partial_result)
 {
-    return gathered ? sizeof *gathered + gathered->room : 0;
+    return partial_result ? sizeof *partial_result + partial_result->room : 0;
 }
 
 static bool resize(struct interest *interest, size_t room)
 {
-    struct gathered *old = interest->gathered;
-    struct gathered *gathered =
-        memory_resize_of(MEMORY_MEMOS, old, block_len(old), sizeof *gathered + room);
+    struct partial_result *old = interest->partial_result;
+    struct partial_result *partial_result =
+        memory_resize_of(MEMORY_MEMOS, old, block_len(old), sizeof *partial_result + room);
 
-    if (!gathered) {
+    if (!partial_result) {
         return false;
     }
     if (!old) {
-        *gathered = (struct gathered){.len = 0};
+        *partial_result = (struct partial_result){.len = 0};
     }
-    gathered->room = room;
-    interest->gathered = gathered;
+    partial_result->room = room;
+    interest->partial_result = partial_result;
     return true;
 }
 
 static bool make_room(struct interest *interest, size_t len)
 {
-    size_t room = interest->gathered ? interest->gathered->room : ROOM_LEAST;
+    size_t room = interest->partial_result ? interest->partial_result->room : ROOM_LEAST;
 
     while (room < len) {
         room *= 2;
     }
-    return (interest->gathered && room == interest->gathered->room) ||
+    return (interest->partial_result && room == interest->partial_result->room) ||
            (!memory_is_short() && resize(interest, room));
 }
 
 // What there was is of no use without the rest.
 static bool give_up(struct interest *interest, enum result_data why)
 {
-    if (!interest->gathered && !resize(interest, 0)) {
+    if (!interest->partial_result && !resize(interest, 0)) {
         return false;
     }
-    interest->gathered->kept = why;
-    interest->gathered->len = 0;
+    interest->partial_result->kept = why;
+    interest->partial_result->len = 0;
     return true;
 }
 
-bool gathered_add(struct interest *interest, const struct blob *part)
+bool partial_result_add(struct interest *interest, const struct blob *part)
 {
-    struct gathered *gathered = interest->gathered;
-    size_t len = gathered ? gathered->len : 0;
+    struct partial_result *partial_result = interest->partial_result;
+    size_t len = partial_result ? partial_result->len : 0;
 
-    if (!part || part->len == 0 || (gathered && gathered->kept != RESULT_WHOLE)) {
+    if (!part || part->len == 0 || (partial_result && partial_result->kept != RESULT_WHOLE)) {
         return true;
     }
     if (part->len > RESULT_MAX - len) {
@@ -65,14 +64,14 @@ bool gathered_add(struct interest *interest, const struct blob *part)
     if (!make_room(interest, len + part->len)) {
         return give_up(interest, RESULT_LOST);
     }
-    gathered = interest->gathered;
-    memcpy(gathered->bytes + gathered->len, part->bytes, part->len);
-    gathered->len += part->len;
+    partial_result = interest->partial_result;
+    memcpy(partial_result->bytes + partial_result->len, part->bytes, part->len);
+    partial_result->len += part->len;
     return true;
 }
 
-void gathered_drop(struct interest *interest)
+void partial_result_drop(struct interest *interest)
 {
-    memory_free_of(MEMORY_MEMOS, interest->gathered, block_len(interest->gathered));
-    interest->gathered = NULL;
+    memory_free_of(MEMORY_MEMOS, interest->partial_result, block_len(interest->partial_result));
+    interest->partial_result = NULL;
 }

@@ -5,11 +5,8 @@
 #include "core/match.h"
 #include "core/broker_private.h"
 #include "core/charge.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/subscription.h"
-#include "core/subscription_walk.h"
-#include "core/waiting.h"
+#include "core/queue_private.h"
+#include "core/session_private.h"
 
 static void unbar(struct subscription *subscription)
 {

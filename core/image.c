@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/image.h"
 
-#include "core/calendar.h"
-#include "core/job.h"
-#include "core/past_private.h"
+#include "core/timers.h"
+#include "core/job_private.h"
+#include "core/dead_letter_private.h"
 
 // The highest id and burial are left out: something comes after each.
 bool image_possible_change(const struct job_change *change)
@@ -14,16 +14,16 @@ bool image_possible_change(const struct job_change *change)
             change->state == JOB_BURIED);
 }
 
-bool image_possible_past(const struct job_past *past)
+bool image_possible_past(const struct dead_letter *past)
 {
     return past->why == DEAD_NOT ||
-           (past->why < DEAD_WHYS && past->attempts <= JOB_ATTEMPTS_MAX && past->queue.len > 0 &&
+           (past->why < DEAD_REASONS && past->attempts <= JOB_ATTEMPTS_MAX && past->queue.len > 0 &&
             past->queue.len <= QUEUE_NAME_MAX && past->at_ms <= INT64_MAX / NSEC_PER_MSEC);
 }
 
 enum status image_check(const struct job_image *image)
 {
-    if (!image_possible_change(&image->now) || !image_possible_past(&image->past) ||
+    if (!image_possible_change(&image->now) || !image_possible_past(&image->dead_letter) ||
         image->key_kind > KEY_CONTENT || image->on_fail > ON_FAIL_DROP ||
         image->on_loss > ON_LOSS_BACK) {
         return STATUS_BAD_NAME;
@@ -104,12 +104,12 @@ static bool set_delay(struct broker *broker, struct job *job, uint32_t delay)
     return extra || !delay;
 }
 
-bool image_set_past(struct broker *broker, struct job *job, const struct job_past *past)
+bool image_set_past(struct broker *broker, struct job *job, const struct dead_letter *past)
 {
     if (past->why != DEAD_NOT) {
-        return past_note(broker, job, past);
+        return dead_letter_set(broker, job, past);
     }
-    past_forget(broker, job);
+    dead_letter_remove(broker, job);
     return true;
 }
 
@@ -139,7 +139,8 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
     job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
     job->attempts = image->now.attempts & 0x3ffu;
     if (!image_set_counters(broker, job, &image->now.counters) ||
-        !set_delay(broker, job, image->now.delay) || !image_set_past(broker, job, &image->past)) {
+        !set_delay(broker, job, image->now.delay) ||
+        !image_set_past(broker, job, &image->dead_letter)) {
         job_free(broker, job);
         return NULL;
     }

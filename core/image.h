@@ -6,13 +6,14 @@
 // elsewhere.
 
 #include "core/broker_private.h"
-#include "core/states.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/record.h"
 #include "core/status.h"
 
 // Whether a job could be in that state; have that past.
 bool image_possible_change(const struct job_change *change);
-bool image_possible_past(const struct job_past *past);
+bool image_possible_past(const struct dead_letter *past);
 // Whether a job could be like that: STATUS_BAD_NAME, STATUS_TOO_LARGE.
 enum status image_check(const struct job_image *image);
 
@@ -24,7 +25,7 @@ nsec_t image_on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_f
 // one.
 struct job_place image_place(struct broker *broker, const struct job_change *change);
 // The job has that past, or, where that is DEAD_NOT, none. False without memory.
-bool image_set_past(struct broker *broker, struct job *job, const struct job_past *past);
+bool image_set_past(struct broker *broker, struct job *job, const struct dead_letter *past);
 // The job has been through that. False without memory: a part of it may be unsaid then.
 bool image_set_counters(struct broker *broker, struct job *job,
                         const struct job_counters *counters);

@@ -5,14 +5,12 @@
 #include "core/import.h"
 
 #include "core/match.h"
-#include "core/caller.h"
-#include "core/job.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
 #include "core/observe.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/store.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 #include "core/door.h"
 #include "core/image.h"
 
@@ -75,7 +73,7 @@ static enum status accept(struct broker *broker, struct queue *queue, const stru
     begin(broker, job, image);
     imported->id = job->id;
     record_append(broker, RECORD_SUBMIT, job, false);
-    broker_raise(broker, broker_job_position(broker, job));
+    broker_await_position(broker, broker_job_position(broker, job));
     return STATUS_OK;
 }
 
@@ -93,7 +91,7 @@ static enum status bring_in(struct broker *broker, struct queue *queue,
         job = key_find(broker, queue, key, &hash);
         if (job) {
             *imported = (struct imported){.id = job->id, .joined = true};
-            broker_raise(broker, broker_job_position(broker, job));
+            broker_await_position(broker, broker_job_position(broker, job));
             return STATUS_OK;
         }
     }

@@ -2,10 +2,10 @@
 
 // Looking at things: what the broker, its queues and its jobs tell about themselves.
 
-#include "core/calendar.h"
+#include "core/timers.h"
 #include "core/gate.h"
-#include "core/lookup.h"
-#include "core/queue.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 #include "core/watch.h"
 
 void broker_queue_info(const struct broker *broker, const struct queue *queue,
@@ -24,17 +24,17 @@ void broker_queue_info(const struct broker *broker, const struct queue *queue,
         .kept = queue->kept,
     };
     if (queue_paused(queue) && queue->pause_end.at > broker->now.mono) {
-        info->pause_left_for = queue->pause_end.at - broker->now.mono;
+        info->pause_remaining_for = queue->pause_end.at - broker->now.mono;
     }
     if ((queue->closed & CLOSED_RATE) && gate_opens_at(queue) > broker->now.mono) {
-        info->rate_left_for = gate_opens_at(queue) - broker->now.mono;
+        info->rate_remaining_for = gate_opens_at(queue) - broker->now.mono;
     }
     memcpy(info->jobs, queue->jobs, sizeof info->jobs);
     memcpy(info->ready, queue->ready_in, sizeof info->ready);
     memcpy(info->limits, queue->limits, sizeof info->limits);
 }
 
-const char *closed_word(unsigned number)
+const char *closed_reason_text(unsigned number)
 {
     static const char *const words[CLOSED_REASONS] = {"paused", "rate", "running", "expiring"};
 
@@ -49,12 +49,12 @@ const struct queue *job_queue(const struct broker *broker, const struct job *job
 
 bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session)
 {
-    return holder_of(broker, job) == session;
+    return session_holding(broker, job) == session;
 }
 
 const struct session *job_holder(const struct broker *broker, const struct job *job)
 {
-    return holder_of(broker, job);
+    return session_holding(broker, job);
 }
 
 static void extra_info(const struct job_extra *extra, struct job_info *info)
@@ -93,7 +93,7 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
     if ((job->state == JOB_DELAYED || job->state == JOB_RESERVED) && job->due_at != NSEC_NEVER) {
         nsec_t now = job_due_on_wall(job) ? broker->now.wall : broker->now.mono;
 
-        info->left_for = job->due_at > now ? job->due_at - now : 0;
+        info->remaining_for = job->due_at > now ? job->due_at - now : 0;
     }
     if (extra) {
         extra_info(extra, info);

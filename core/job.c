@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/job.h"
+#include "core/job_private.h"
 
 #include "core/broker_private.h"
-#include "core/calendar.h"
-#include "core/past_private.h"
-#include "core/queue.h"
+#include "core/timers.h"
+#include "core/dead_letter_private.h"
+#include "core/queue_private.h"
 
 // Behind the header of a job with a large body stands a pointer to it.
 static struct blob *large_body(const struct job *job)
@@ -148,8 +148,8 @@ void job_free(struct broker *broker, struct job *job)
 {
     bool large = job_is_large(job);
 
-    if (job->noted) {
-        past_forget(broker, job);
+    if (job->dead_letter) {
+        dead_letter_remove(broker, job);
     }
     if (large) {
         blob_unref(large_body(job));

@@ -2,203 +2,108 @@
 #ifndef TANDEM_CORE_JOB_H
 #define TANDEM_CORE_JOB_H
 
-// Private to the core: a job in memory.
-//
-// A job is one allocation: a header of 76 bytes, for there may be very many, and the body behind
-// it, or a pointer to it where it is large. What few jobs have (a key, a reducer, watchers,
-// progress, counters above zero) is in blocks of its own.
-//
-// A job is in exactly one scheduling container, the one of its state:
-//   READY     its queue's tree `ready`, by (pri, seq)
-//   DELAYED   its queue's tree `delayed` of the clock that its moment is on, by (due, order)
-//   RESERVED  its holder's tree `leases`, by (due, seq)
-//   BURIED    its queue's list `buried`, longest buried first
-// and in the index by id. With a key, unless it is buried, it is also in the index by key, or, the
-// first of those who hold a name, in the index by name; the others stand behind that one. Only
-// states.h puts jobs into the containers of their states and takes them out, so that the counts
-// beside them stay true.
+// Looking at jobs, queues and the broker. Nothing here changes anything. What comes out is borrowed
+// (broker.h).
 
-#include "core/base/hash.h"
-#include "core/base/list.h"
-#include "core/base/tree.h"
-#include "core/broker.h"
+#include "core/base/blob.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "core/base/slice.h"
+#include "core/status.h"
+#include "core/submit.h"
+#include "core/types.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-// Bodies up to this long stand behind the header.
-#define JOB_INLINE_MAX 2048
-// What body_len says of a body that is a blob.
-#define JOB_BODY_LARGE 0xfff
-#define JOB_COUNT_MAX ((1u << 20) - 1)
-#define JOB_SEQ_MAX ((UINT64_C(1) << 48) - 1)
+// The live job of that id, NULL where there is none.
+const struct job *broker_find(const struct broker *broker, uint64_t id);
 
-struct interest;
+// The live job of that name in the queue, NULL where there is none.
+const struct job *broker_find_key(const struct broker *broker, const struct queue *queue,
+                                  struct slice key);
 
-// One of the jobs that hold the same name, each in a queue of its own. They form a ring in the
-// order in which they claimed it; the first of them stands in the index by name for all. This is
-// the part of a job that only named ones have: it stands right before their struct job_extra.
-struct namesake {
-    struct list_node ring;
+// The live job of that name in any queue; of several, the one that has held it longest. NULL where
+// there is none.
+const struct job *broker_find_name(const struct broker *broker, struct slice key);
+
+// Of the jobs in other queues that have the name of that one, the one that has held it longest
+// after it; NULL where there is none.
+const struct job *job_next_of_name(const struct job *job);
+
+// Where a walk over all live jobs stands: all zero at first. It refers to no job, and may be kept
+// over any verb.
+struct job_walk {
+    uint64_t position; /* private */
+    uint64_t id;       /* private */
+    bool over;         /* private */
 };
 
-// The rare part of a job. What a search for a key looks at comes first, side by side, and before
-// all what the index by name looks at, most often to go on: one line of the cache, if it can be.
-struct job_extra {
-    struct hash_node by_key; // in the index by name, where `first`
-    uint32_t name_hash;      // KEY_NAME: of the name alone
-    uint16_t key_len;        // KEY_NAME
-    uint8_t key_kind;        // enum key_kind
-    bool keyed;              // it holds its key
-    uint64_t key_hash;
-    struct job *job;
-    struct interest *interest; // watches and progress; NULL for none
-    nsec_t limit_at;           // where a subscription limits the lease: its end; 0 for none
-    uint32_t reserves;         // those that the header has no room for
-    uint32_t delay;            // as last given, seconds
-    uint64_t timeouts : 20, releases : 20, buries : 20, kicks : 20; // up to JOB_COUNT_MAX
-    uint64_t begun_us : 44; // RESERVED, where `begun`: when the lease began, monotonic
-    uint16_t max_attempts;
-    uint16_t reducer_len;
-    bool first; // of its namesakes
-    bool fail_on_limit;
-    bool data_reported : 1;              // data was reported in the present attempt
-    bool data_lost : 1, result_lost : 1; // and a part of it was: to watches, to the kept result
-    bool begun : 1;                      // begun_us says it
-    bool claims : 1;     // restored: held its key, which another job holds until all are there
-    bool lease_kept : 1; // RESERVED: the store has been told of the lease (kept_leases.h)
-    char names[];        // the key, then the reducer
-};
+// Walks all live jobs, in no order that means anything. STATUS_OK: `*job` is the next one;
+// STATUS_MORE: this step found none, call again; STATUS_EMPTY: that was all. A step looks at a few
+// jobs, and a whole walk takes about as many steps as there are jobs. A job that lives all through
+// the walk is seen exactly once, one that comes or goes meanwhile perhaps; none is seen twice.
+enum status broker_job_next(const struct broker *broker, struct job_walk *walk,
+                            const struct job **job) MUST_USE;
 
-// What a search in a tree looks at stands side by side, the ready jobs' before all: with millions
-// of jobs, each line of the cache counts.
-struct job {
+uint64_t job_id(const struct job *job);
+struct slice job_body(const struct job *job);
+// What its body is in, where it is large; NULL otherwise.
+struct blob *job_blob(const struct job *job);
+const struct queue *job_queue(const struct broker *broker, const struct job *job);
+bool job_held_by(const struct broker *broker, const struct job *job, const struct session *session);
+// The session that holds the job; NULL where none does.
+const struct session *job_holder(const struct broker *broker, const struct job *job);
+
+struct job_info {
     uint64_t id;
-    union {
-        struct tree_node tree;
-        struct list_node list;
-    } place;
-    uint64_t seq : 48;      // its place among equals
-    uint64_t body_len : 12; // of a body behind the header; JOB_BODY_LARGE: the body is a blob
-    uint64_t reserves : 4;  // the lowest part of the count
+    enum job_state state;
+    const struct queue *queue;
     uint32_t pri;
-    uint32_t queue; // place in the broker's table of queues
-    union {
-        nsec_t due_at;        // DELAYED: of its clock; RESERVED: end of the lease, monotonic
-        uint64_t last_holder; // READY: who may still complete it after its time ran out; 0 nobody
-        uint64_t burial;      // BURIED: rising along the list
-    };
-    struct job_extra *extra;
-    union {
-        uint32_t holder; // RESERVED: place in the broker's table of sessions
-        uint32_t order;  // DELAYED: among delays that end at the same moment, the first set first
-        uint32_t ready_at_step; // READY: since when (observe.h)
-    };
-    uint32_t ttr;             // seconds; 0: none
-    uint64_t created_ms : 42; // by the broker's calendar; enough until 2109
-    uint64_t attempts : 10;
-    uint64_t state : 3; // enum job_state
-    uint64_t on_fail : 1;
-    uint64_t on_loss : 1;
-    uint64_t durable : 1;
-    uint64_t data_unkept : 1; // the present attempt has reported data that no result is kept of
-    // Two that mean something else in another state; enter() and lease_begin() set them.
-    uint64_t on_wall_or_undelivered : 1; // DELAYED: due_at is a moment of the wall clock
-                                         // RESERVED: its holder has not been told (sessions.h)
-    uint64_t imposed_or_by_id : 1;       // DELAYED: no submitter asked for this wait (submit.h)
-                                         // RESERVED: taken by id, not by a subscription
-    uint64_t abandoned : 1;              // not durable, and its last watcher has left
-    uint64_t renewed : 1;                // RESERVED: its time to run was started anew
-    uint64_t noted : 1;                  // it has a past (past.h)
-    uint32_t mark;                       // the store's
-    char body[];
+    nsec_t age_for;       // since it was submitted
+    nsec_t created_at;    // wall
+    nsec_t delay_for;     // as last given, whole seconds
+    nsec_t ttr_for;       // 0: none
+    nsec_t remaining_for; // until the lease or the delay ends, never negative; 0 where neither runs
+    uint32_t reserves, timeouts, releases, buries, kicks, attempts;
+    uint32_t max_attempts;
+    enum on_fail on_fail;
+    enum on_loss on_loss;
+    bool durable;
+    uint32_t watches;
+    uint64_t numerator, denominator; // as last reported, else 0
+    bool data_reported;              // in the present attempt: who joins now does not get that part
+    enum key_kind key_kind;
+    struct slice key, reducer; // valid as long as the job
 };
 
-_Static_assert(sizeof(struct job_extra) == 80, "the rare part of a job has outgrown its 80 bytes");
-_Static_assert(offsetof(struct job, body) == 76, "the header of a job has outgrown its 76 bytes");
-_Static_assert(JOB_INLINE_MAX < JOB_BODY_LARGE, "body_len must be able to say it");
-_Static_assert(JOB_ATTEMPTS_MAX < 1 << 10, "attempts must be able to say it");
+void broker_job_info(const struct broker *broker, const struct job *job, struct job_info *info);
 
-// A job as the contract says, in no container and no index yet; NULL without memory.
-struct job *job_new(struct broker *broker, const struct job_spec *spec) MUST_USE;
+//
+// Walks over jobs
+//
 
-// Frees a job that is in no container and no index, and has no interest.
-void job_free(struct broker *broker, struct job *job);
+// Where a walk stands: all zero at first. Plain numbers, whatever they are: a walk may go on after
+// they have been written down and read again, and refers to nothing that could have gone.
+struct job_cursor {
+    uint64_t at[4];
+    uint32_t part;
+};
 
-// The block for rare things, made where there is none yet; NULL without memory.
-struct job_extra *job_extra(struct broker *broker, struct job *job);
+// Walks the jobs of the queue that are in that state: READY ones as they are to be taken, DELAYED
+// ones as their delays end (those until a calendar moment after all others), BURIED ones longest
+// buried first, RESERVED ones by their holders. STATUS_OK: `*job` is the next one; STATUS_MORE: a
+// slice is over, call again; STATUS_EMPTY: that was all. A job that stays where it is is seen
+// exactly once, one that comes, goes or changes its place meanwhile perhaps; a lease that is
+// renewed may be seen twice, and nothing else.
+enum status queue_jobs_next(const struct broker *broker, const struct queue *queue,
+                            enum job_state state, struct job_cursor *cursor,
+                            const struct job **job) MUST_USE;
 
-// One more of a counter that only statistics need: not counted where there is no memory.
-void job_count_reserve(struct broker *broker, struct job *job);
-#define JOB_COUNT(broker, job, counter)                                                            \
-    do {                                                                                           \
-        struct job_extra *counted = job_extra(broker, job);                                        \
-        if (counted && counted->counter < JOB_COUNT_MAX) {                                         \
-            counted->counter++;                                                                    \
-        }                                                                                          \
-    } while (0)
-
-// One lease less: its holder was never told of it.
-void job_uncount_reserve(struct job *job);
-
-// Notes the delay as last given, for statistics.
-void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for);
-
-static inline struct job *job_in_tree(const struct tree_node *node)
-{
-    return node ? container_of((struct tree_node *)(uintptr_t)node, struct job, place.tree) : NULL;
-}
-
-static inline struct job *job_in_list(const struct list_node *node)
-{
-    return container_of((struct list_node *)(uintptr_t)node, struct job, place.list);
-}
-
-// Of a job with a name.
-static inline struct namesake *job_namesake(struct job_extra *extra)
-{
-    return (struct namesake *)(void *)extra - 1;
-}
-
-static inline struct job_extra *job_of_namesake(struct namesake *namesake)
-{
-    return (struct job_extra *)(void *)(namesake + 1);
-}
-
-// Its time to run is over, and nobody has taken it since: its last holder may still report about it
-// and complete it. To its watches, the attempt goes on.
-static inline bool job_expired(const struct job *job)
-{
-    return job->state == JOB_READY && job->last_holder != 0;
-}
-
-static inline bool job_is_large(const struct job *job)
-{
-    return job->body_len == JOB_BODY_LARGE;
-}
-
-static inline bool job_due_on_wall(const struct job *job)
-{
-    return job->state == JOB_DELAYED && job->on_wall_or_undelivered;
-}
-
-static inline bool job_wait_imposed(const struct job *job)
-{
-    return job->state == JOB_DELAYED && job->imposed_or_by_id;
-}
-
-static inline bool job_undelivered(const struct job *job)
-{
-    return job->state == JOB_RESERVED && job->on_wall_or_undelivered;
-}
-
-static inline bool job_taken_by_id(const struct job *job)
-{
-    return job->state == JOB_RESERVED && job->imposed_or_by_id;
-}
-
-static inline struct interest *job_interest(const struct job *job)
-{
-    return job->extra ? job->extra->interest : NULL;
-}
+// Walks the jobs that the session holds, the lease that ends soonest first; the same otherwise.
+// Never STATUS_MORE.
+enum status session_jobs_next(const struct session *session, struct job_cursor *cursor,
+                              const struct job **job) MUST_USE;
 
 #endif

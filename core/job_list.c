@@ -4,11 +4,10 @@
 // the jobs, so that it goes on from there whatever has become of the job that it saw last.
 
 #include "core/broker_private.h"
-#include "core/job.h"
-#include "core/lookup.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/states.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
+#include "core/session_private.h"
 
 static enum status found(const struct job *next, const struct job **job)
 {

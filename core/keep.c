@@ -4,27 +4,26 @@
 
 #include "core/kept_lease.h"
 #include "core/lease.h"
-#include "core/lookup.h"
-#include "core/memo_index.h"
-#include "core/memos.h"
-#include "core/states.h"
-#include "core/store.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
+#include "core/memo_private.h"
+#include "core/record_private.h"
 #include "core/image.h"
 
-void broker_lease_keep(struct session *session, const struct kept_lease *lease)
+void broker_lease_persist(struct session *session, const struct durable_lease *lease)
 {
     struct broker *broker = session->broker;
-    struct job *job = broker_held(session, lease->job_id);
+    struct job *job = broker_held_job(session, lease->job_id);
     struct job_extra *extra;
 
     ENSURE(!broker->settling && job);
-    extra = record_kept(broker, job) ? job_extra(broker, job) : NULL;
+    extra = job_is_recorded(broker, job) ? job_extra(broker, job) : NULL;
     if (extra) {
-        extra->lease_kept = kept_lease_set(broker, job, lease);
+        extra->lease_durable = kept_lease_set(broker, job, lease);
     }
 }
 
-bool broker_kept_lease_next(struct broker *broker, uint64_t *cursor, struct kept_lease *lease)
+bool broker_durable_lease_next(struct broker *broker, uint64_t *cursor, struct durable_lease *lease)
 {
     const struct memo *memo;
     struct kept_state state;
@@ -34,13 +33,13 @@ bool broker_kept_lease_next(struct broker *broker, uint64_t *cursor, struct kept
             *lease = state.lease;
             return true;
         }
-        memo_forget(broker, memo_look_up(broker, MEMO_LEASE, memo->key));
+        memo_forget(broker, memo_lookup(broker, MEMO_LEASE, memo->key));
     }
     return false;
 }
 
 // How long a lease of the job lasts, if it is not renewed.
-static nsec_t lease_for(const struct job *job, const struct kept_lease *lease)
+static nsec_t lease_for(const struct job *job, const struct durable_lease *lease)
 {
     nsec_t ttr_for = job->ttr ? nsec_from_seconds(job->ttr) : NSEC_NEVER;
 
@@ -83,10 +82,10 @@ static void go_on(struct session *session, struct job *job, const struct kept_st
     job->extra->data_reported = state->data_reported;
     // What was reported before is not here any more.
     job->data_unkept = state->data_reported;
-    job->extra->lease_kept = true;
+    job->extra->lease_durable = true;
 }
 
-enum status broker_lease_resume(struct session *session, const struct kept_lease *lease)
+enum status broker_lease_resume(struct session *session, const struct durable_lease *lease)
 {
     struct broker *broker = session->broker;
     struct job *job = broker_job(broker, lease->job_id);
@@ -114,6 +113,6 @@ void broker_lease_discard(struct broker *broker, uint64_t job_id)
 {
     const struct job *job = broker_job(broker, job_id);
 
-    ENSURE(!broker->settling && !(job && job->extra && job->extra->lease_kept));
+    ENSURE(!broker->settling && !(job && job->extra && job->extra->lease_durable));
     kept_lease_forget(broker, job_id, false);
 }

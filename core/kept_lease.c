@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/kept_lease.h"
 
-#include "core/memo_index.h"
-#include "core/memos.h"
+#include "core/memo_private.h"
 #include "core/record.h"
 
 #include <endian.h>
@@ -10,7 +9,7 @@
 // A value: its end, its limit, how often the job was reserved, flags, zeros, its name. FORMAT.md
 // says it in prose.
 enum { VALUE_UNTIL = 0, VALUE_LIMIT = 8, VALUE_RESERVES = 16, VALUE_FLAGS = 20, VALUE_NAME = 24 };
-enum { VALUE_LEN = VALUE_NAME + KEPT_LEASE_NAME, KEY_LEN = 8 };
+enum { VALUE_LEN = VALUE_NAME + DURABLE_LEASE_NAME, KEY_LEN = 8 };
 enum { FLAG_DATA = 1 };
 
 static struct slice key_of(uint64_t id, char room[KEY_LEN])
@@ -51,7 +50,7 @@ bool kept_lease_read(const struct memo *memo, struct kept_state *state)
         .reserves = le32toh(reserves),
         .data_reported = (value[VALUE_FLAGS] & FLAG_DATA) != 0,
     };
-    memcpy(state->lease.name, value + VALUE_NAME, KEPT_LEASE_NAME);
+    memcpy(state->lease.name, value + VALUE_NAME, DURABLE_LEASE_NAME);
     return state->lease.until_at >= 0 && state->lease.limit_for >= 0;
 }
 
@@ -72,7 +71,7 @@ static void put_value(char to[VALUE_LEN], const struct kept_state *state)
     put_number(to + VALUE_LIMIT, (uint64_t)state->lease.limit_for);
     memcpy(to + VALUE_RESERVES, &reserves, sizeof reserves);
     to[VALUE_FLAGS] = state->data_reported ? FLAG_DATA : 0;
-    memcpy(to + VALUE_NAME, state->lease.name, KEPT_LEASE_NAME);
+    memcpy(to + VALUE_NAME, state->lease.name, DURABLE_LEASE_NAME);
 }
 
 // It does not end by itself: its end is the lease's, which the broker sees by another clock.
@@ -112,7 +111,7 @@ static void describe(const struct broker *broker, const struct job *job, struct 
     state->lease.until_at = end_on_wall(broker, job);
 }
 
-bool kept_lease_set(struct broker *broker, const struct job *job, const struct kept_lease *lease)
+bool kept_lease_set(struct broker *broker, const struct job *job, const struct durable_lease *lease)
 {
     struct kept_state state = {.lease = *lease};
 
@@ -142,10 +141,10 @@ void kept_lease_renewed(struct broker *broker, const struct job *job)
 void kept_lease_forget(struct broker *broker, uint64_t job_id, bool told)
 {
     char room[KEY_LEN];
-    struct kept_memo *kept = memo_look_up(broker, MEMO_LEASE, key_of(job_id, room));
+    struct memo_entry *kept = memo_lookup(broker, MEMO_LEASE, key_of(job_id, room));
 
     if (kept && told) {
-        memo_take_out(broker, kept);
+        memo_remove(broker, kept);
     } else if (kept) {
         memo_forget_unawaited(broker, kept);
     }
@@ -153,6 +152,6 @@ void kept_lease_forget(struct broker *broker, uint64_t job_id, bool told)
 
 void kept_lease_end(struct broker *broker, struct job *job, bool told)
 {
-    job->extra->lease_kept = false;
+    job->extra->lease_durable = false;
     kept_lease_forget(broker, job->id, told);
 }

@@ -2,16 +2,16 @@
 #ifndef TANDEM_CORE_KEPT_LEASE_H
 #define TANDEM_CORE_KEPT_LEASE_H
 
-// Private to the core: what the store is told of leases that are kept (core/kept_leases.h). A job
-// whose lease is kept says so in its rare part (`lease_kept`), and there is a memo of it.
+// Private to the core: what the store is told of leases that are kept (core/durable_lease.h). A job
+// whose lease is kept says so in its rare part (`lease_durable`), and there is a memo of it.
 
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "core/broker_private.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
 // What a memo says.
 struct kept_state {
-    struct kept_lease lease;
+    struct durable_lease lease;
     uint32_t reserves;  // of the job, this lease included
     bool data_reported; // in the attempt
 };
@@ -22,7 +22,8 @@ bool kept_lease_read(const struct memo *memo, struct kept_state *state);
 bool kept_lease_find(const struct broker *broker, uint64_t job_id, struct kept_state *state);
 
 // The job, which is held, has that name and limit to be kept. Whether it is.
-bool kept_lease_set(struct broker *broker, const struct job *job, const struct kept_lease *lease);
+bool kept_lease_set(struct broker *broker, const struct job *job,
+                    const struct durable_lease *lease);
 
 // The lease has another end, or its holder has reported data. Once a second at most.
 void kept_lease_renewed(struct broker *broker, const struct job *job);
@@ -35,7 +36,7 @@ void kept_lease_forget(struct broker *broker, uint64_t job_id, bool told);
 void kept_lease_end(struct broker *broker, struct job *job, bool told);
 static inline void kept_lease_over(struct broker *broker, struct job *job, bool told)
 {
-    if (job->extra && job->extra->lease_kept) {
+    if (job->extra && job->extra->lease_durable) {
         kept_lease_end(broker, job, told);
     }
 }
@@ -44,7 +45,7 @@ static inline void kept_lease_over(struct broker *broker, struct job *job, bool 
 static inline void kept_lease_leave(struct job *job)
 {
     if (job->extra) {
-        job->extra->lease_kept = false;
+        job->extra->lease_durable = false;
     }
 }
 

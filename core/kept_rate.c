@@ -2,8 +2,7 @@
 #include "core/kept_rate.h"
 
 #include "core/gate.h"
-#include "core/memo_index.h"
-#include "core/memos.h"
+#include "core/memo_private.h"
 
 #define LONG_FOR (60 * NSEC_PER_SEC)
 // So many parts of what may be taken at once are told apart.
@@ -29,7 +28,7 @@ static void write(struct broker *broker, struct queue *queue)
 static bool is_ahead(const struct broker *broker, const struct queue *queue, nsec_t parts)
 {
     const struct gate *gate = queue->gate;
-    nsec_t whole_for = gate_whole_for(queue);
+    nsec_t whole_for = gate_recovery_for(queue);
     nsec_t known_at = gate->kept_at > broker->now.mono ? gate->kept_at : broker->now.mono;
 
     return whole_for >= LONG_FOR && gate->rests_at - known_at > 0 &&
@@ -55,8 +54,8 @@ void kept_rate_given_back(struct broker *broker, struct queue *queue)
 
 void kept_rate_rested(struct broker *broker, const struct queue *queue)
 {
-    if (gate_whole_for(queue) >= LONG_FOR) {
-        struct kept_memo *kept = memo_look_up(broker, MEMO_RATE, queue_name(queue));
+    if (gate_recovery_for(queue) >= LONG_FOR) {
+        struct memo_entry *kept = memo_lookup(broker, MEMO_RATE, queue_name(queue));
 
         if (kept && !memo_has_ended(broker, &kept->memo)) {
             memo_forget_unawaited(broker, kept);

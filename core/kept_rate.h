@@ -10,7 +10,7 @@
 // crash, up to an eighth more may be taken.
 
 #include "core/broker_private.h"
-#include "core/queue.h"
+#include "core/queue_private.h"
 
 // A job was taken from the queue, which has a gate.
 void kept_rate_taken(struct broker *broker, struct queue *queue);

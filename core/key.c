@@ -12,8 +12,8 @@
 
 #include "core/key.h"
 
-#include "core/lookup.h"
-#include "core/queue.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 static struct job_extra *extra_of(const struct hash_node *node)
 {

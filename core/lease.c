@@ -3,9 +3,9 @@
 
 #include "core/kept_lease.h"
 #include "core/charge.h"
-#include "core/job.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/states.h"
 #include "core/watch.h"
 
 #include <limits.h>
@@ -97,7 +97,7 @@ void lease_renew(struct session *session, struct job *job)
     if (place.due_at != job->due_at) {
         job_move(session->broker, job, &place);
     }
-    if (job->extra && job->extra->lease_kept) {
+    if (job->extra && job->extra->lease_durable) {
         kept_lease_renewed(session->broker, job);
     }
 }

@@ -5,7 +5,7 @@
 // Private to the core: leases. A session holds a job until its time to run is over, counted from
 // the last report, or until the limit of the subscription that it was taken by, whichever is first.
 
-#include "core/session.h"
+#include "core/session_private.h"
 
 // Gives the job, a new one or one that is not held, to the session: RESERVED, with a lease. `by` is
 // the subscription that it was taken by, NULL for none; the room for its limit is there.

@@ -3,10 +3,10 @@
 // Lines in the log for jobs that fail or lose their holder. There may be as many as there are jobs:
 // so many a second are written, and the next one says how many were not.
 
-#include "core/loss.h"
+#include "core/observe.h"
 
 #include "core/base/log.h"
-#include "core/lookup.h"
+#include "core/job_private.h"
 
 // The most lines in a second.
 #define LOSS_LINES_MAX 10

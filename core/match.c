@@ -12,18 +12,15 @@
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/lookup.h"
-#include "core/open_queues.h"
-#include "core/queue.h"
-#include "core/rota.h"
-#include "core/subscription.h"
-#include "core/waiting.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 void match_take(struct subscription *by, struct job *job)
 {
     struct queue *queue = subscription_queue(by);
 
-    rota_to_back(by);
+    round_robin_to_back(by);
     match_pass_nudge_on(by->session, queue);
     if (queue->gate) {
         gate_take(by->session->broker, queue);
@@ -70,7 +67,7 @@ static void owe_nudges(struct broker *broker, struct queue *queue, uint64_t coun
 // some, there are nudges for these, whoever else waits for one.
 static APART void owe_for(struct broker *broker, struct queue *queue, uint64_t jobs)
 {
-    uint64_t room = queue->gate ? gate_room(broker, queue) : GATE_ANY;
+    uint64_t room = queue->gate ? gate_capacity(broker, queue) : GATE_ANY;
     uint64_t each = broker->matching.nudges_each;
 
     if (room == GATE_ANY) {

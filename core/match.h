@@ -11,8 +11,9 @@
 // each verb that may have made such a change calls match_serve_lost() before it returns.
 
 #include "core/broker_private.h"
-#include "core/session.h"
-#include "core/states.h"
+#include "core/job_state.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
 
 // Puts the job into READY, and assigns it to the session that waits for it longest; while
 // broker->matching.deferred is set, match_backlog() does that later.

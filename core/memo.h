@@ -15,7 +15,7 @@
 //   SECRET   a random number that keys of other memos are made with. The same.
 //   IMPORT   which store of another broker was brought in, and as it was then, and which of its
 //            jobs (admin/source_memo.h). The same.
-//   LEASE    who has a job (kept_leases.h). As of a POLICY.
+//   LEASE    who has a job (durable_lease.h). As of a POLICY.
 //   RATE     what the rate of a queue has used, which is at rest when it ends. As of an ANSWER.
 //
 // A memo ends when the wall clock says so; the clock may be set, and is obeyed at the next tick.
@@ -106,7 +106,7 @@ nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
 struct memo_usage {
     uint64_t count;
     uint64_t bytes;   // as the limit counts them
-    uint64_t crowded; // memos that went before their time, for others of their kind
+    uint64_t evicted; // memos that went before their time, for others of their kind
     uint64_t refused; // that could not be set, for memory, their size or the store
 };
 void broker_memo_usage(const struct broker *broker, enum memo_kind kind, struct memo_usage *usage);

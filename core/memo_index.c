@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/memo_index.h"
+#include "core/memo_private.h"
 
 #include "core/base/blob.h"
 #include "core/base/memory.h"
@@ -10,7 +10,7 @@
 
 static uint64_t hash_of(const struct hash_node *node)
 {
-    return container_of((struct hash_node *)(uintptr_t)node, struct kept_memo, by_key)->hash;
+    return container_of((struct hash_node *)(uintptr_t)node, struct memo_entry, by_key)->hash;
 }
 
 static uint64_t hash_key(const struct broker *broker, enum memo_kind kind, struct slice key)
@@ -31,10 +31,10 @@ static bool is_apart(const struct memo *memo)
 
 static size_t block_len(const struct memo *memo)
 {
-    return sizeof(struct kept_memo) + memo->key.len + (is_apart(memo) ? 0 : memo->value.len);
+    return sizeof(struct memo_entry) + memo->key.len + (is_apart(memo) ? 0 : memo->value.len);
 }
 
-size_t memo_takes(const struct memo *memo)
+size_t memo_footprint(const struct memo *memo)
 {
     return block_len(memo) + (is_apart(memo) ? sizeof *memo->blob + memo->value.len : 0);
 }
@@ -44,13 +44,13 @@ bool memo_has_ended(const struct broker *broker, const struct memo *memo)
     return memo->until_at <= broker->now.wall;
 }
 
-struct kept_memo *memo_look_up(const struct broker *broker, enum memo_kind kind, struct slice key)
+struct memo_entry *memo_lookup(const struct broker *broker, enum memo_kind kind, struct slice key)
 {
     uint64_t hash = hash_key(broker, kind, key);
     struct hash_node *node = hash_first(&broker->memos.by_key, hash);
 
     for (; node; node = node->next) {
-        struct kept_memo *kept = container_of(node, struct kept_memo, by_key);
+        struct memo_entry *kept = container_of(node, struct memo_entry, by_key);
 
         if (kept->hash == hash && kept->memo.kind == kind && slice_equal(kept->memo.key, key)) {
             return kept;
@@ -59,7 +59,7 @@ struct kept_memo *memo_look_up(const struct broker *broker, enum memo_kind kind,
     return NULL;
 }
 
-void memo_free(struct broker *broker, struct kept_memo *kept)
+void memo_free(struct broker *broker, struct memo_entry *kept)
 {
     size_t len = block_len(&kept->memo);
 
@@ -68,18 +68,18 @@ void memo_free(struct broker *broker, struct kept_memo *kept)
 }
 
 // NULL without memory. `blob` is what the value is in, or NULL.
-static struct kept_memo *copy_into(struct broker *broker, const struct memo *memo,
-                                   struct blob *blob)
+static struct memo_entry *copy_into(struct broker *broker, const struct memo *memo,
+                                    struct blob *blob)
 {
     struct memo copy = *memo;
-    struct kept_memo *kept;
+    struct memo_entry *kept;
 
     copy.blob = blob;
     kept = slab_alloc(&broker->memos.slab, block_len(&copy));
     if (!kept) {
         return NULL;
     }
-    *kept = (struct kept_memo){
+    *kept = (struct memo_entry){
         .memo = copy,
         .hash = hash_key(broker, memo->kind, memo->key),
         .end.at = NSEC_NEVER,
@@ -98,10 +98,10 @@ static struct kept_memo *copy_into(struct broker *broker, const struct memo *mem
     return kept;
 }
 
-struct kept_memo *memo_copy(struct broker *broker, const struct memo *memo)
+struct memo_entry *memo_copy(struct broker *broker, const struct memo *memo)
 {
     struct blob *blob = NULL;
-    struct kept_memo *kept = NULL;
+    struct memo_entry *kept = NULL;
 
     if (!hash_make_room(&broker->memos.by_key)) {
         return NULL;
@@ -123,7 +123,7 @@ static void count_share(struct memos_of_kind *of, const struct memo *memo, bool 
     uint64_t *share = memo_share(of, memo);
 
     if (share) {
-        *share += comes ? memo_takes(memo) : 0 - (uint64_t)memo_takes(memo);
+        *share += comes ? memo_footprint(memo) : 0 - (uint64_t)memo_footprint(memo);
     }
 }
 
@@ -146,35 +146,35 @@ bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of
     return true;
 }
 
-void memo_put_in(struct broker *broker, struct kept_memo *kept)
+void memo_insert(struct broker *broker, struct memo_entry *kept)
 {
     struct memos *memos = &broker->memos;
     struct memos_of_kind *of = &memos->of[kept->memo.kind];
 
     hash_insert(&memos->by_key, &kept->by_key);
     tree_insert(&of->by_number, &kept->by_number, number_before);
-    moment_set(&memos->ends, &kept->end, kept->memo.until_at, kept->memo.number);
+    timer_set(&memos->ends, &kept->end, kept->memo.until_at, kept->memo.number);
     of->usage.count++;
-    of->usage.bytes += memo_takes(&kept->memo);
+    of->usage.bytes += memo_footprint(&kept->memo);
     count_share(of, &kept->memo, true);
     broker->rare = true;
 }
 
-void memo_take_out(struct broker *broker, struct kept_memo *kept)
+void memo_remove(struct broker *broker, struct memo_entry *kept)
 {
     struct memos *memos = &broker->memos;
     struct memos_of_kind *of = &memos->of[kept->memo.kind];
 
     hash_remove(&memos->by_key, &kept->by_key);
     tree_remove(&of->by_number, &kept->by_number, number_before);
-    moment_set(&memos->ends, &kept->end, NSEC_NEVER, 0);
+    timer_set(&memos->ends, &kept->end, NSEC_NEVER, 0);
     if (list_linked(&kept->recorded)) {
         list_remove(&kept->recorded);
         memos->recorded--;
         memos->recorded_bytes -= kept->memo.key.len + kept->memo.value.len;
     }
     of->usage.count--;
-    of->usage.bytes -= memo_takes(&kept->memo);
+    of->usage.bytes -= memo_footprint(&kept->memo);
     count_share(of, &kept->memo, false);
     memo_free(broker, kept);
 }
@@ -182,7 +182,7 @@ void memo_take_out(struct broker *broker, struct kept_memo *kept)
 const struct memo *broker_memo_find(const struct broker *broker, enum memo_kind kind,
                                     struct slice key)
 {
-    const struct kept_memo *kept = memo_look_up(broker, kind, key);
+    const struct memo_entry *kept = memo_lookup(broker, kind, key);
 
     return kept && !memo_has_ended(broker, &kept->memo) ? &kept->memo : NULL;
 }
@@ -190,8 +190,8 @@ const struct memo *broker_memo_find(const struct broker *broker, enum memo_kind 
 const struct memo *broker_memo_next(const struct broker *broker, enum memo_kind kind,
                                     uint64_t *cursor)
 {
-    struct kept_memo probe = {.memo.number = *cursor};
-    const struct kept_memo *kept;
+    struct memo_entry probe = {.memo.number = *cursor};
+    const struct memo_entry *kept;
 
     do {
         kept = memo_by_number(
@@ -204,16 +204,16 @@ const struct memo *broker_memo_next(const struct broker *broker, enum memo_kind 
 
 uint64_t memo_number_for(struct memos *memos, const struct memo *memo)
 {
-    const struct kept_memo probe = {.memo.number = memo->number - 1};
-    const struct kept_memo *next = memo_by_number(
+    const struct memo_entry probe = {.memo.number = memo->number - 1};
+    const struct memo_entry *next = memo_by_number(
         tree_after(&memos->of[memo->kind].by_number, &probe.by_number, number_before));
 
     return next && next->memo.number == memo->number ? ++memos->last : memo->number;
 }
 
-static struct kept_memo *kept_of(const struct memo *memo)
+static struct memo_entry *kept_of(const struct memo *memo)
 {
-    return container_of((struct memo *)(uintptr_t)memo, struct kept_memo, memo);
+    return container_of((struct memo *)(uintptr_t)memo, struct memo_entry, memo);
 }
 
 uint32_t memo_mark(const struct memo *memo)
@@ -224,7 +224,7 @@ uint32_t memo_mark(const struct memo *memo)
 void memo_set_mark(struct broker *broker, const struct memo *memo, uint32_t mark)
 {
     struct memos *memos = &broker->memos;
-    struct kept_memo *kept = kept_of(memo);
+    struct memo_entry *kept = kept_of(memo);
 
     kept->mark = mark;
     if (list_linked(&kept->recorded)) {
@@ -240,7 +240,7 @@ const struct memo *broker_memo_oldest(const struct broker *broker)
 {
     struct list_node *first = list_first(&broker->memos.by_record);
 
-    return first ? &list_item(first, struct kept_memo, recorded)->memo : NULL;
+    return first ? &list_item(first, struct memo_entry, recorded)->memo : NULL;
 }
 
 void broker_memos(const struct broker *broker, uint64_t *count, uint64_t *bytes)
@@ -265,7 +265,7 @@ void memo_index_clear(struct broker *broker)
         struct tree *all = &memos->of[kind].by_number;
 
         while (tree_first(all)) {
-            memo_take_out(broker, memo_by_number(tree_first(all)));
+            memo_remove(broker, memo_by_number(tree_first(all)));
         }
         memory_free_of(MEMORY_MEMOS, memos->of[kind].shares,
                        MEMO_SHARES * sizeof *memos->of[kind].shares);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/memos.h"
+#include "core/memo_private.h"
 
 #include "core/broker_private.h"
-#include "core/memo_index.h"
-#include "core/store.h"
+#include "core/record_private.h"
 
 // So many of the oldest may go for a new one at once; the others follow in ticks.
 #define WAY_AT_ONCE 16
@@ -17,12 +16,12 @@ static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] =
 // may be what a worker does with the job that it has.
 static const bool drains[MEMO_KINDS] = {[MEMO_POLICY] = true, [MEMO_LEASE] = true};
 
-void memo_forget(struct broker *broker, struct kept_memo *kept)
+void memo_forget(struct broker *broker, struct memo_entry *kept)
 {
     if (list_linked(&kept->recorded) && record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
         record_memo_append(broker, RECORD_FORGET, &kept->memo);
     }
-    memo_take_out(broker, kept);
+    memo_remove(broker, kept);
 }
 
 // Drops the oldest until the kind takes no more than it may. False: the budget did not suffice.
@@ -33,13 +32,13 @@ static bool make_way(struct broker *broker, struct memos_of_kind *of, unsigned *
             return false;
         }
         --*budget;
-        of->usage.crowded++;
+        of->usage.evicted++;
         memo_forget(broker, memo_by_number(tree_first(&of->by_number)));
     }
     return true;
 }
 
-void memos_make_way(struct broker *broker)
+void memos_evict(struct broker *broker)
 {
     unsigned budget = BROKER_SLICE;
     bool done = true;
@@ -49,7 +48,7 @@ void memos_make_way(struct broker *broker)
             done = make_way(broker, &broker->memos.of[kind], &budget) && done;
         }
     }
-    broker->memos.crowded = !done;
+    broker->memos.over_limit = !done;
 }
 
 enum status memo_check(const struct memo *memo)
@@ -64,7 +63,7 @@ nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
 {
     const struct memos_of_kind *of = &broker->memos.of[memo->kind];
     uint64_t *share = memo_share(of, memo);
-    uint64_t wanted = memo_takes(memo) + (share ? *share : 0);
+    uint64_t wanted = memo_footprint(memo) + (share ? *share : 0);
     uint64_t left = of->usage.bytes < of->most ? of->most - of->usage.bytes : 0;
     nsec_t room_at = broker->now.wall;
     uint64_t cursor = 0;
@@ -76,17 +75,17 @@ nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
             break;
         }
         room_at = next->until_at;
-        left += memo_takes(next);
-        wanted -= share && memo_share(of, next) == share ? memo_takes(next) : 0;
+        left += memo_footprint(next);
+        wanted -= share && memo_share(of, next) == share ? memo_footprint(next) : 0;
     }
     return room_at;
 }
 
 // Whether the kind, and the share, may take as many bytes more, in the place of those of `old`.
 static bool has_room(const struct memos_of_kind *of, const struct memo *memo,
-                     const struct kept_memo *old)
+                     const struct memo_entry *old)
 {
-    uint64_t before = old ? memo_takes(&old->memo) : 0;
+    uint64_t before = old ? memo_footprint(&old->memo) : 0;
     uint64_t used = of->usage.bytes - before;
     uint64_t left = used < of->most ? of->most - used : 0;
     const uint64_t *share = memo_share(of, memo);
@@ -94,14 +93,15 @@ static bool has_room(const struct memos_of_kind *of, const struct memo *memo,
     if (share && (!old || memo_share(of, &old->memo) != share)) {
         before = 0;
     }
-    return memo_takes(memo) <= left && (!share || *share - before <= left - memo_takes(memo));
+    return memo_footprint(memo) <= left &&
+           (!share || *share - before <= left - memo_footprint(memo));
 }
 
 static enum status check(const struct broker *broker, const struct memo *memo,
-                         const struct kept_memo *old)
+                         const struct memo_entry *old)
 {
     const struct memos_of_kind *of = &broker->memos.of[memo->kind];
-    uint64_t bytes = memo_takes(memo);
+    uint64_t bytes = memo_footprint(memo);
 
     if (memo_check(memo) != STATUS_OK) {
         return memo_check(memo);
@@ -116,7 +116,7 @@ static enum status check(const struct broker *broker, const struct memo *memo,
 }
 
 // The memo is in place of the old one, if there is one; the store has it, if it has the room.
-static enum status change(struct broker *broker, struct kept_memo *kept, struct kept_memo *old)
+static enum status change(struct broker *broker, struct memo_entry *kept, struct memo_entry *old)
 {
     struct memos *memos = &broker->memos;
     bool keeps_place = old && !oldest_go[kept->memo.kind];
@@ -130,9 +130,9 @@ static enum status change(struct broker *broker, struct kept_memo *kept, struct 
     }
     memos->last += !keeps_place;
     if (old) {
-        memo_take_out(broker, old);
+        memo_remove(broker, old);
     }
-    memo_put_in(broker, kept);
+    memo_insert(broker, kept);
     if (stored) {
         record_memo_append(broker, RECORD_MEMO, &kept->memo);
         memos->position = broker->store.position;
@@ -140,12 +140,12 @@ static enum status change(struct broker *broker, struct kept_memo *kept, struct 
     return STATUS_OK;
 }
 
-static enum status replace(struct broker *broker, const struct memo *memo, struct kept_memo *old)
+static enum status replace(struct broker *broker, const struct memo *memo, struct memo_entry *old)
 {
     struct memos *memos = &broker->memos;
     unsigned budget = WAY_AT_ONCE;
     enum status status = check(broker, memo, old);
-    struct kept_memo *kept;
+    struct memo_entry *kept;
 
     if (status != STATUS_OK) {
         return status;
@@ -153,13 +153,13 @@ static enum status replace(struct broker *broker, const struct memo *memo, struc
     kept = memo_copy(broker, memo);
     status = kept ? change(broker, kept, old) : STATUS_NO_MEMORY;
     if (oldest_go[memo->kind] && !make_way(broker, &memos->of[memo->kind], &budget)) {
-        memos->crowded = true;
+        memos->over_limit = true;
     }
     return status;
 }
 
 // As its caller wishes: refused where the store could not be told.
-static enum status drop(struct broker *broker, struct kept_memo *kept)
+static enum status drop(struct broker *broker, struct memo_entry *kept)
 {
     if (list_linked(&kept->recorded) &&
         !record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
@@ -171,7 +171,7 @@ static enum status drop(struct broker *broker, struct kept_memo *kept)
 
 enum status memo_set(struct broker *broker, const struct memo *memo)
 {
-    struct kept_memo *old = memo_look_up(broker, memo->kind, memo->key);
+    struct memo_entry *old = memo_lookup(broker, memo->kind, memo->key);
     enum status status = STATUS_OK;
 
     if (!memo_has_ended(broker, memo)) {
@@ -192,7 +192,7 @@ enum status memo_set_unawaited(struct broker *broker, const struct memo *memo)
     return status;
 }
 
-void memo_forget_unawaited(struct broker *broker, struct kept_memo *kept)
+void memo_forget_unawaited(struct broker *broker, struct memo_entry *kept)
 {
     uint64_t position = broker->store.position;
 
@@ -209,7 +209,7 @@ enum status broker_memo_set(struct broker *broker, const struct memo *memo)
 
 enum status broker_memo_drop(struct broker *broker, enum memo_kind kind, struct slice key)
 {
-    struct kept_memo *kept = memo_look_up(broker, kind, key);
+    struct memo_entry *kept = memo_lookup(broker, kind, key);
 
     ENSURE(!broker->settling);
     broker->store.position = 0;
@@ -225,7 +225,7 @@ void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t byte
 
     of->most = bytes;
     if (oldest_go[kind] && of->usage.bytes > bytes) {
-        broker->memos.crowded = true;
+        broker->memos.over_limit = true;
     }
 }
 
@@ -234,9 +234,9 @@ void broker_memo_usage(const struct broker *broker, enum memo_kind kind, struct 
     *usage = broker->memos.of[kind].usage;
 }
 
-void memo_end(struct broker *broker, struct moment *moment)
+void memo_end(struct broker *broker, struct timer *moment)
 {
-    memo_take_out(broker, container_of(moment, struct kept_memo, end));
+    memo_remove(broker, container_of(moment, struct memo_entry, end));
 }
 
 void memos_init(struct memos *memos)

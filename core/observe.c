@@ -6,17 +6,17 @@
 #include "core/observe.h"
 
 #include "core/base/memory.h"
-#include "core/lookup.h"
+#include "core/job_private.h"
 
 // Buckets are counted in units of half the first bound, two units wide at first.
 #define UNIT ((nsec_t)50000)
 #define BEGUN_MASK ((UINT64_C(1) << 44) - 1)
 
-nsec_t spans_bound(size_t bucket)
+nsec_t histogram_bound(size_t bucket)
 {
     nsec_t doubling;
 
-    if (bucket >= SPAN_BOUNDS) {
+    if (bucket >= HISTOGRAM_BOUNDS) {
         return NSEC_NEVER;
     }
     doubling = (nsec_t)1 << bucket / 2;
@@ -35,10 +35,10 @@ static size_t bucket_of(nsec_t span)
     }
     high = 63u - (unsigned)__builtin_clzll(units);
     bucket = 2 * (high - 1) + (units >> (high - 1) & 1) + 1;
-    return bucket < SPAN_BOUNDS ? bucket : SPAN_BOUNDS;
+    return bucket < HISTOGRAM_BOUNDS ? bucket : HISTOGRAM_BOUNDS;
 }
 
-static void add(struct spans *spans, size_t bucket, nsec_t span)
+static void add(struct histogram *spans, size_t bucket, nsec_t span)
 {
     spans->in[bucket]++;
     spans->sum_us += (uint64_t)(span / NSEC_PER_USEC);
@@ -135,7 +135,7 @@ void observe_done(struct broker *broker, const struct job *job)
     }
 }
 
-void observe_no_more(struct broker *broker, struct queue *queue)
+void observe_queue_gone(struct broker *broker, struct queue *queue)
 {
     slab_free(&broker->slab, queue->times, sizeof *queue->times);
     queue->times = NULL;

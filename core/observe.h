@@ -10,9 +10,10 @@
 // run; where that does not hold (there is no time to run, or a limit, or it was started anew), the
 // block for rare things does, if it could be had.
 
+#include "core/broker.h"
 #include "core/broker_private.h"
-#include "core/job.h"
-#include "core/queue.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 // One more of a counter of struct counts, of the queue and of the broker.
 #define COUNT(broker, queue, what)                                                                 \
@@ -44,7 +45,7 @@ void observe_renewal(struct broker *broker, struct job *job);
 void observe_done(struct broker *broker, const struct job *job);
 
 // The worker says that it is done with the job.
-static inline void observe_word(struct broker *broker, const struct job *job)
+static inline void observe_finished(struct broker *broker, const struct job *job)
 {
     if (broker->observing) {
         observe_done(broker, job);
@@ -52,6 +53,12 @@ static inline void observe_word(struct broker *broker, const struct job *job)
 }
 
 // The queue goes.
-void observe_no_more(struct broker *broker, struct queue *queue);
+void observe_queue_gone(struct broker *broker, struct queue *queue);
+
+// Private to the core: what the log is told of jobs that fail or lose their holder.
+
+// A line `event` at info with the job, its queue and why, unless there were too many lately. The
+// job is as it is before it leaves its holder.
+void loss_log(struct broker *broker, const struct job *job, const char *event, const char *why);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/open_queues.h"
+#include "core/queue_private.h"
 
 #include "core/broker_private.h"
 #include "core/charge.h"
 #include "core/gate.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
 static struct bound *bound_in(const struct tree_node *node)
 {

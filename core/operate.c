@@ -8,16 +8,13 @@
 #include "core/lease.h"
 #include "core/match.h"
 #include "core/outcome.h"
-#include "core/caller.h"
-#include "core/job.h"
+#include "core/job_state.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
-#include "core/past_private.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/states.h"
-#include "core/store.h"
-#include "core/taken.h"
+#include "core/dead_letter_private.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 #include "core/watch.h"
 
 static enum status release(struct broker *broker, struct job *job, const struct act *act)
@@ -25,7 +22,7 @@ static enum status release(struct broker *broker, struct job *job, const struct 
     if (!record_has_space(broker, RECORD_RELEASE, job)) {
         return STATUS_NO_SPACE;
     }
-    taken_note(broker, job);
+    revoked_note(broker, job);
     outcome_released(broker, job, act->sets_pri ? act->pri : job->pri,
                      act->sets_delay ? act->delay_for : 0);
     match_serve_lost(broker);
@@ -79,7 +76,7 @@ static void move_to(struct broker *broker, struct job *job, struct queue *to)
     size_t was_len = job_variable_len(broker, job);
 
     job->attempts = 0;
-    past_forget(broker, job);
+    dead_letter_remove(broker, job);
     key_move(broker, job, to);
     job_transfer(broker, job, to);
     record_move_append(broker, job, from, was_len);
@@ -92,14 +89,14 @@ static void move_to(struct broker *broker, struct job *job, struct queue *to)
 static enum status move(struct broker *broker, struct session *by, struct job *job,
                         const struct act *act)
 {
-    const struct job_past none = {.why = DEAD_NOT};
+    const struct dead_letter none = {.why = DEAD_NOT};
     struct slice name = act->to;
-    struct job_past past;
+    struct dead_letter past;
     struct queue *to;
     enum status status;
 
     if (act->back) {
-        if (!job_past(broker, job, &past)) {
+        if (!job_dead_letter(broker, job, &past)) {
             return STATUS_WRONG_STATE;
         }
         name = past.queue;
@@ -125,7 +122,7 @@ static enum status move(struct broker *broker, struct session *by, struct job *j
 
 static enum status bury(struct broker *broker, struct job *job, const struct act *act)
 {
-    taken_note(broker, job);
+    revoked_note(broker, job);
     outcome_buried(broker, job, act->sets_pri ? act->pri : job->pri);
     match_serve_lost(broker);
     return STATUS_OK;
@@ -133,7 +130,7 @@ static enum status bury(struct broker *broker, struct job *job, const struct act
 
 static enum status touch(struct broker *broker, struct job *job)
 {
-    struct session *holder = holder_of(broker, job);
+    struct session *holder = session_holding(broker, job);
 
     // One that has closed gives back what it holds, a slice at a time: it has no alarm any more.
     if (!holder->closed) {

@@ -5,7 +5,7 @@
 // What an operator does to jobs, whoever holds them: to one by its id, or to all that fit a filter,
 // in slices. What is done to a durable job is one record of the store; broker_position() says what
 // the answer must wait for. Nobody is blamed: no attempt is spent. A holder that has lost its job
-// is not told; its reports find no job that is its own (session_was_taken() in sessions.h tells
+// is not told; its reports find no job that is its own (session_job_revoked() in session.h tells
 // these from others).
 //
 // `by` is the session that asks, NULL the host itself, which may do everything.
@@ -13,7 +13,7 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "core/counts.h"
+#include "core/job.h"
 #include "core/status.h"
 #include "core/types.h"
 
@@ -40,7 +40,7 @@ struct act {
     bool sets_delay;  // RELEASE (otherwise none), CHANGE: `delay_for`
     nsec_t delay_for; // 0: ready
     struct slice to;  // MOVE: name of the queue, which is made where there is none
-    bool back;        // MOVE: to the queue that a policy took it from (core/past.h), not `to`
+    bool back; // MOVE: to the queue that a policy took it from (core/dead_letter.h), not `to`
 };
 
 // Does that to the job. STATUS_NOT_FOUND; STATUS_FORBIDDEN: it takes MAY_OPERATE on the queue of

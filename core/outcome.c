@@ -10,18 +10,16 @@
 #include "core/kept_lease.h"
 #include "core/kept_rate.h"
 #include "core/match.h"
-#include "core/result.h"
+#include "core/result_private.h"
 #include "core/retry.h"
 #include "core/gate.h"
-#include "core/job.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
-#include "core/loss.h"
 #include "core/observe.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/states.h"
-#include "core/store.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 #include "core/watch.h"
 
 void outcome_ended(struct broker *broker, struct job *job, enum job_event_kind kind,
@@ -65,7 +63,7 @@ void outcome_buried(struct broker *broker, struct job *job, uint32_t pri)
     }
 }
 
-static enum dead_why dead_why_of(enum loss_cause cause, const struct last_word *word)
+static enum dead_reason dead_reason_of(enum loss_cause cause, const struct last_word *word)
 {
     if (cause == CAUSE_EXPIRED) {
         return DEAD_EXPIRED;
@@ -92,7 +90,7 @@ static void finish(struct broker *broker, struct job *job, enum disposal disposa
     if (disposal == DISPOSAL_END) {
         outcome_ended(broker, job, word.kind, word.data);
     } else if (disposal != DISPOSAL_MOVE ||
-               !dead_take(broker, job, dead_why_of(cause, &word), &word)) {
+               !dead_take(broker, job, dead_reason_of(cause, &word), &word)) {
         bury(broker, job, job->pri, &word);
     }
 }
@@ -106,7 +104,7 @@ static struct decision decide_about(const struct broker *broker, const struct jo
         .max_attempts = job->extra ? job->extra->max_attempts : 0,
         .on_fail = (enum on_fail)job->on_fail,
         .durable = job->durable,
-        .dead = job->noted,
+        .dead = job->dead_letter,
         .watched = interest && interest->count > 0,
         .abandoned = job->abandoned,
     };
@@ -208,7 +206,7 @@ static void try_again(struct broker *broker, struct job *job, uint64_t late)
 static enum loss_cause cause_of(const struct broker *broker, const struct job *job,
                                 enum loss_cause cause)
 {
-    const struct session *holder = holder_of(broker, job);
+    const struct session *holder = session_holding(broker, job);
 
     if (job_undelivered(job) || holder->assigned == job || holder->undelivered) {
         return CAUSE_UNDELIVERED;
@@ -222,13 +220,13 @@ static enum loss_cause cause_of(const struct broker *broker, const struct job *j
 
 static void give_back_rate(struct broker *broker, struct queue *queue)
 {
-    gate_give_back(broker, queue);
+    gate_undo_take(broker, queue);
     kept_rate_given_back(broker, queue);
 }
 
 void outcome_lost(struct broker *broker, struct job *job, enum loss_cause cause)
 {
-    const struct session *holder = holder_of(broker, job);
+    const struct session *holder = session_holding(broker, job);
     struct queue *queue = queue_at(broker, job);
     struct decision decision;
     uint64_t late;

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/past_private.h"
+#include "core/dead_letter_private.h"
 
 #include "core/broker_private.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
-struct past {
+struct dead_letter_entry {
     struct hash_node by_job;
     const struct job *job;
     uint64_t at_ms;
     uint16_t attempts;
     uint16_t queue_len;
-    uint8_t why; // enum dead_why
+    uint8_t why; // enum dead_reason
     char queue[];
 };
 
-static struct past *past_of_node(const struct hash_node *node)
+static struct dead_letter_entry *past_of_node(const struct hash_node *node)
 {
-    return container_of((struct hash_node *)(uintptr_t)node, struct past, by_job);
+    return container_of((struct hash_node *)(uintptr_t)node, struct dead_letter_entry, by_job);
 }
 
 static size_t past_size(size_t queue_len)
 {
-    return offsetof(struct past, queue) + queue_len;
+    return offsetof(struct dead_letter_entry, queue) + queue_len;
 }
 
-uint64_t past_hash_of(const struct hash_node *node)
+uint64_t dead_letter_hash_of(const struct hash_node *node)
 {
     return hash_mix(past_of_node(node)->job->id);
 }
 
-static struct past *find(const struct broker *broker, const struct job *job)
+static struct dead_letter_entry *find(const struct broker *broker, const struct job *job)
 {
     struct hash_node *node =
-        job->noted ? hash_first(&broker->index.pasts, hash_mix(job->id)) : NULL;
+        job->dead_letter ? hash_first(&broker->index.dead_letters, hash_mix(job->id)) : NULL;
 
     while (node && past_of_node(node)->job != job) {
         node = node->next;
@@ -40,55 +40,56 @@ static struct past *find(const struct broker *broker, const struct job *job)
     return node ? past_of_node(node) : NULL;
 }
 
-bool past_note(struct broker *broker, struct job *job, const struct job_past *past)
+bool dead_letter_set(struct broker *broker, struct job *job, const struct dead_letter *past)
 {
-    struct past *noted = hash_make_room(&broker->index.pasts)
-                             ? slab_alloc(&broker->slab, past_size(past->queue.len))
-                             : NULL;
+    struct dead_letter_entry *dead_letter =
+        hash_make_room(&broker->index.dead_letters)
+            ? slab_alloc(&broker->slab, past_size(past->queue.len))
+            : NULL;
 
-    if (!noted) {
+    if (!dead_letter) {
         return false;
     }
-    past_forget(broker, job);
-    noted->job = job;
-    noted->at_ms = past->at_ms;
-    noted->attempts = past->attempts;
-    noted->queue_len = (uint16_t)past->queue.len;
-    noted->why = (uint8_t)past->why;
-    memcpy(noted->queue, past->queue.ptr, past->queue.len);
-    hash_insert(&broker->index.pasts, &noted->by_job);
-    job->noted = true;
+    dead_letter_remove(broker, job);
+    dead_letter->job = job;
+    dead_letter->at_ms = past->at_ms;
+    dead_letter->attempts = past->attempts;
+    dead_letter->queue_len = (uint16_t)past->queue.len;
+    dead_letter->why = (uint8_t)past->why;
+    memcpy(dead_letter->queue, past->queue.ptr, past->queue.len);
+    hash_insert(&broker->index.dead_letters, &dead_letter->by_job);
+    job->dead_letter = true;
     return true;
 }
 
-APART void past_forget(struct broker *broker, struct job *job)
+APART void dead_letter_remove(struct broker *broker, struct job *job)
 {
-    struct past *noted = find(broker, job);
+    struct dead_letter_entry *dead_letter = find(broker, job);
 
-    if (noted) {
-        hash_remove(&broker->index.pasts, &noted->by_job);
-        slab_free(&broker->slab, noted, past_size(noted->queue_len));
-        job->noted = false;
+    if (dead_letter) {
+        hash_remove(&broker->index.dead_letters, &dead_letter->by_job);
+        slab_free(&broker->slab, dead_letter, past_size(dead_letter->queue_len));
+        job->dead_letter = false;
     }
 }
 
-bool job_past(const struct broker *broker, const struct job *job, struct job_past *past)
+bool job_dead_letter(const struct broker *broker, const struct job *job, struct dead_letter *past)
 {
-    const struct past *noted = find(broker, job);
+    const struct dead_letter_entry *dead_letter = find(broker, job);
 
-    *past = (struct job_past){.why = DEAD_NOT};
-    if (noted) {
-        *past = (struct job_past){
-            .queue = slice_of(noted->queue, noted->queue_len),
-            .why = (enum dead_why)noted->why,
-            .attempts = noted->attempts,
-            .at_ms = noted->at_ms,
+    *past = (struct dead_letter){.why = DEAD_NOT};
+    if (dead_letter) {
+        *past = (struct dead_letter){
+            .queue = slice_of(dead_letter->queue, dead_letter->queue_len),
+            .why = (enum dead_reason)dead_letter->why,
+            .attempts = dead_letter->attempts,
+            .at_ms = dead_letter->at_ms,
         };
     }
-    return noted != NULL;
+    return dead_letter != NULL;
 }
 
-const char *dead_why_word(enum dead_why why)
+const char *dead_reason_text(enum dead_reason why)
 {
     switch (why) {
     case DEAD_NOT:

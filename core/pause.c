@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/pause.h"
+#include "core/queue_private.h"
 
 #include "core/broker_private.h"
-#include "core/open_queues.h"
 
 static void leave_paused(struct broker *broker, struct queue *queue)
 {
-    moment_set(&broker->timers.pauses, &queue->pause_end, NSEC_NEVER, 0);
+    timer_set(&broker->timers.pauses, &queue->pause_end, NSEC_NEVER, 0);
     if (list_linked(&queue->recorded)) {
         list_remove(&queue->recorded);
         broker->paused.count--;
@@ -16,7 +15,7 @@ static void leave_paused(struct broker *broker, struct queue *queue)
 
 static void join_paused(struct broker *broker, struct queue *queue, nsec_t until_at)
 {
-    moment_set(&broker->timers.pauses, &queue->pause_end, until_at, ++broker->paused.last);
+    timer_set(&broker->timers.pauses, &queue->pause_end, until_at, ++broker->paused.last);
     if (!list_linked(&queue->recorded)) {
         list_append(&broker->paused.by_record, &queue->recorded);
         broker->paused.count++;

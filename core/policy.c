@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/policy.h"
+#include "core/policy_private.h"
 
 #include "core/base/glob.h"
 #include "core/broker_private.h"
 #include "core/gate.h"
-#include "core/queue.h"
+#include "core/queue_private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static bool tells(const struct policy *policy)
 bool policy_attach(struct broker *broker, struct queue *queue, struct policy *policy)
 {
     struct policy *before = queue->policy;
-    nsec_t whole_before_for = before ? gate_whole_for(queue) : 0;
+    nsec_t whole_before_for = before ? gate_recovery_for(queue) : 0;
 
     if (policy == before) {
         return true;

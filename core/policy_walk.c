@@ -4,8 +4,8 @@
 
 #include "core/base/glob.h"
 #include "core/broker_private.h"
-#include "core/policy.h"
-#include "core/queue.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
 
 #include <stdlib.h>
 
@@ -124,7 +124,7 @@ struct queue *policies_walk(struct broker *broker, unsigned *budget)
     return NULL;
 }
 
-struct queue *broker_policed_next(struct broker *broker)
+struct queue *broker_policy_changed_next(struct broker *broker)
 {
     struct list_node *first = list_first(&broker->policies.news);
 
@@ -135,20 +135,20 @@ struct queue *broker_policed_next(struct broker *broker)
     return list_item(first, struct queue, policed);
 }
 
-bool broker_policed_pending(const struct broker *broker)
+bool broker_policy_changed_pending(const struct broker *broker)
 {
     return !list_empty(&broker->policies.news);
 }
 
-const struct policy_rule *broker_policy_behind(const struct broker *broker,
-                                               const struct queue *queue)
+const struct policy_rule *broker_policy_fallback(const struct broker *broker,
+                                                 const struct queue *queue)
 {
     const struct policy_set *set = &broker->policies.set;
 
     for (size_t i = 0; i < set->count; i++) {
         const struct policy_rule *rule = &set->all[i]->rule;
 
-        if (!rule->passes_on && glob_matches(rule->glob, queue_name(queue))) {
+        if (!rule->falls_through && glob_matches(rule->glob, queue_name(queue))) {
             return rule;
         }
     }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/queue.h"
+#include "core/queue_private.h"
 
 #include "core/broker_private.h"
-#include "core/open_queues.h"
-#include "core/job.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/policy.h"
-#include "core/roll.h"
+#include "core/policy_private.h"
 
 uint64_t queue_hash_of(const struct hash_node *node)
 {
@@ -27,8 +25,8 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
 {
     struct job *first = job_in_tree(tree_first(&queue->delayed[clock]));
 
-    moment_set(&broker->timers.delays[clock], &queue->due[clock],
-               first ? first->due_at : NSEC_NEVER, first ? first->order : 0);
+    timer_set(&broker->timers.delays[clock], &queue->due[clock], first ? first->due_at : NSEC_NEVER,
+              first ? first->order : 0);
 }
 
 static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
@@ -78,7 +76,7 @@ static struct queue *queue_new(struct broker *broker, struct slice name, uint64_
     }
     hash_insert(&broker->index.queues_by_name, &queue->by_name);
     queue->place = table_put(&broker->index.queues, queue);
-    roll_enter(broker, queue);
+    queue_snapshots_add(broker, queue);
     broker->count.queues++;
     return queue;
 }
@@ -90,19 +88,19 @@ void queue_free(struct broker *broker, struct queue *queue)
     ENSURE(policy_attach(broker, queue, NULL));
     list_remove(&queue->policed);
     hash_remove(&broker->index.queues_by_name, &queue->by_name);
-    observe_no_more(broker, queue);
+    observe_queue_gone(broker, queue);
     broker->count.queues--;
     if (broker->index.last_named == queue) {
         broker->index.last_named = NULL;
     }
-    if (!roll_keeps(broker, queue)) {
+    if (!queue_snapshots_retain(broker, queue)) {
         queue_forget(broker, queue);
     }
 }
 
 void queue_forget(struct broker *broker, struct queue *queue)
 {
-    roll_leave(broker, queue);
+    queue_snapshots_remove(broker, queue);
     table_remove(&broker->index.queues, queue->place);
     slab_free(&broker->slab, queue, sizeof *queue + queue->name_len);
 }
@@ -152,7 +150,7 @@ static enum status hold_other(struct broker *broker, struct slice name, struct q
 }
 
 // A name that a queue has is none that is refused.
-enum status queue_hold_anyway(struct broker *broker, struct slice name, struct queue **queue)
+enum status queue_hold_uncapped(struct broker *broker, struct slice name, struct queue **queue)
 {
     *queue = find_again(broker, name);
     if (!*queue) {
@@ -168,7 +166,7 @@ enum status queue_hold(struct broker *broker, struct slice name, struct queue **
         !broker_queue_find(broker, name)) {
         return STATUS_TOO_MANY_QUEUES;
     }
-    return queue_hold_anyway(broker, name, queue);
+    return queue_hold_uncapped(broker, name, queue);
 }
 
 struct queue *broker_queue_find(struct broker *broker, struct slice name)

@@ -5,9 +5,8 @@
 #include "core/base/memory.h"
 #include "core/cleanup.h"
 #include "core/match.h"
-#include "core/pause.h"
-#include "core/queue.h"
-#include "core/store.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 
 void broker_set_max_queues(struct broker *broker, uint64_t most)
 {
@@ -22,9 +21,10 @@ enum status broker_queue_hold(struct broker *broker, struct slice name, struct q
     return queue_hold(broker, name, queue);
 }
 
-enum status broker_queue_hold_anyway(struct broker *broker, struct slice name, struct queue **queue)
+enum status broker_queue_hold_uncapped(struct broker *broker, struct slice name,
+                                       struct queue **queue)
 {
-    return queue_hold_anyway(broker, name, queue);
+    return queue_hold_uncapped(broker, name, queue);
 }
 
 void broker_queue_drop(struct broker *broker, struct queue *queue)
@@ -111,7 +111,7 @@ enum status broker_pause(struct broker *broker, struct session *by, struct queue
         queue_resume(broker, queue);
         match_backlog(broker, &budget);
     }
-    broker_raise(broker, record_pause_append(broker, queue));
+    broker_await_position(broker, record_pause_append(broker, queue));
     queue_vanish_if_idle(broker, queue);
     return STATUS_OK;
 }

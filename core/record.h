@@ -8,7 +8,7 @@
 // The core asks for space before it changes anything that may be refused, and appends after it has
 // changed; space for a job's burial and for its end is part of what a submission asks for, so that
 // those two are never refused. Nothing is recorded for a lease, its renewal, or its end, unless it
-// is kept (kept_leases.h): a restart finds such a job ready.
+// is kept (durable_lease.h): a restart finds such a job ready.
 //
 // A store is asynchronous. Each append has a position, a number that never falls; a position is
 // reached when everything appended at it is as safe as the operator asked for. What depends on a
@@ -17,8 +17,7 @@
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "core/past.h"
-#include "core/store_info.h"
+#include "core/dead_letter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,9 +53,27 @@ struct record {
     // Of the job. MOVE: the other one, in `has_space` to which it goes, in `append` from which it
     // came.
     const struct queue *queue;
-    const struct memo *memo;     // MEMO, FORGET
-    const struct job_past *past; // MOVE: that the job has in the other queue; DEAD_NOT for none
-    size_t was_len;              // MOVE, in `append`: job_variable_len() before it
+    const struct memo *memo; // MEMO, FORGET
+    const struct dead_letter
+        *dead_letter; // MOVE: that the job has in the other queue; DEAD_NOT for none
+    size_t was_len;   // MOVE, in `append`: job_variable_len() before it
+};
+
+// What a store is doing, for statistics.
+struct store_info {
+    uint64_t oldest;   // number of the oldest file, 0 for none
+    uint64_t current;  // of the one that is written to
+    uint64_t written;  // records that came from the core
+    uint64_t migrated; // records that were written anew to free old files
+    uint64_t file_max; // bytes of a file
+    uint64_t bytes;    // on disk, in all files, set aside or used
+    uint64_t live;     // bytes of these that live jobs take and are promised
+    uint64_t errors;   // writes, syncs and the like that failed
+    bool failing;      // nothing could be made to last for some time, or the disk is full:
+                       // submissions are refused
+    uint64_t epoch;    // of this process's ownership; 0: no other process could have the store
+    bool durable;      // where it is not 0: what is made to last is on a disk
+    bool replicated;   // ... and on those of another machine
 };
 
 struct recorder {
@@ -103,10 +120,10 @@ struct job_image {
     uint8_t on_fail;  // enum on_fail
     uint8_t on_loss;  // enum on_loss
     uint16_t max_attempts;
-    uint32_t ttr;         // seconds; 0: none
-    uint64_t created_ms;  // wall clock
-    struct job_past past; // DEAD_NOT: none
-    struct slice key;     // KEY_NAME
+    uint32_t ttr;                   // seconds; 0: none
+    uint64_t created_ms;            // wall clock
+    struct dead_letter dead_letter; // DEAD_NOT: none
+    struct slice key;               // KEY_NAME
     struct slice reducer;
     struct slice body;
     struct blob *blob; // what `body` is in, where it is large; borrowed, else NULL
@@ -118,7 +135,7 @@ void job_describe_change(const struct broker *broker, const struct job *job,
 void job_describe(const struct broker *broker, const struct job *job, struct job_image *image);
 
 // Bytes of what differs in length from job to job: the names of its queue, key and reducer, its
-// past, as job_past_size() counts it, and its body.
+// past, as dead_letter_len() counts it, and its body.
 size_t job_variable_len(const struct broker *broker, const struct job *job);
 // The id that the next job gets.
 uint64_t broker_next_id(const struct broker *broker);

@@ -5,15 +5,13 @@
 #include "core/kept_lease.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/job.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
 #include "core/observe.h"
-#include "core/past_private.h"
-#include "core/pause.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/states.h"
+#include "core/dead_letter_private.h"
+#include "core/queue_private.h"
+#include "core/policy_private.h"
 #include "core/image.h"
 #include "core/restore_claims.h"
 #include "core/restore_tidy.h"
@@ -36,7 +34,7 @@ static enum status find_queue(struct broker *broker, struct slice name, struct q
     if (*queue && slice_equal(queue_name(*queue), name)) {
         return STATUS_OK;
     }
-    status = broker_queue_hold_anyway(broker, name, queue);
+    status = broker_queue_hold_uncapped(broker, name, queue);
     if (status == STATUS_OK) {
         broker_queue_drop(broker, *queue);
         broker->restoring.queue = *queue;
@@ -188,7 +186,7 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
 }
 
 enum status broker_restore_move(struct broker *broker, const struct job_change *change,
-                                struct slice name, bool kept, const struct job_past *past)
+                                struct slice name, bool kept, const struct dead_letter *past)
 {
     struct job *job = broker_job(broker, change->id);
     struct queue *queue;
@@ -267,7 +265,7 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
     while ((queue = table_next(&broker->index.queues, &cursor))) {
         queue_end_return(queue);
         if (queue->gate) {
-            gate_recall(broker, queue);
+            gate_restore_rate(broker, queue);
         }
         if (queue_expires(queue)) {
             expiry_review(broker, queue);

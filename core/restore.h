@@ -34,8 +34,9 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
                                const struct job **job) MUST_USE;
 
 // What a record of `kind` (RELEASE, BURY, KICK, TAKE, START, SET) says of a job. All but SET say
-// that a lease that was kept of the job (kept_leases.h) is over, and so do the next two functions,
-// though the job is not there. STATUS_NOT_FOUND; STATUS_BAD_NAME where no job can be like that.
+// that a lease that was kept of the job (durable_lease.h) is over, and so do the next two
+// functions, though the job is not there. STATUS_NOT_FOUND; STATUS_BAD_NAME where no job can be
+// like that.
 enum status broker_restore_change(struct broker *broker, enum record_kind kind,
                                   const struct job_change *change) MUST_USE;
 
@@ -44,7 +45,8 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
 // STATUS_NOT_FOUND, STATUS_NO_MEMORY; STATUS_BAD_NAME or STATUS_TOO_LARGE where no job or queue can
 // be like that.
 enum status broker_restore_move(struct broker *broker, const struct job_change *change,
-                                struct slice name, bool kept, const struct job_past *past) MUST_USE;
+                                struct slice name, bool kept,
+                                const struct dead_letter *past) MUST_USE;
 
 // The job is gone. STATUS_NOT_FOUND.
 enum status broker_restore_end(struct broker *broker, uint64_t id) MUST_USE;

@@ -4,7 +4,7 @@
 #include "core/base/list_sort.h"
 #include "core/broker_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
+#include "core/job_private.h"
 
 static void begin_waiting(struct broker *broker, struct job *job)
 {

@@ -3,8 +3,7 @@
 // Memos that come back. Nothing is recorded; what is too much goes when all is back.
 
 #include "core/broker_private.h"
-#include "core/memo_index.h"
-#include "core/memos.h"
+#include "core/memo_private.h"
 #include "core/restore.h"
 
 static enum status check(const struct memo *memo)
@@ -17,10 +16,10 @@ static enum status check(const struct memo *memo)
 enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
                                 const struct memo **restored)
 {
-    struct kept_memo *old = memo_look_up(broker, memo->kind, memo->key);
+    struct memo_entry *old = memo_lookup(broker, memo->kind, memo->key);
     bool ended = memo_has_ended(broker, memo);
     enum status status = check(memo);
-    struct kept_memo *kept;
+    struct memo_entry *kept;
 
     *restored = NULL;
     if (status != STATUS_OK) {
@@ -31,7 +30,7 @@ enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
         return STATUS_NO_MEMORY;
     }
     if (old) {
-        memo_take_out(broker, old);
+        memo_remove(broker, old);
     }
     // One that has ended may come back, if the clock is set back until the next start.
     if (broker->memos.last < memo->number) {
@@ -39,8 +38,8 @@ enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
     }
     if (kept) {
         kept->memo.number = memo_number_for(&broker->memos, memo);
-        memo_put_in(broker, kept);
-        broker->memos.crowded = true;
+        memo_insert(broker, kept);
+        broker->memos.over_limit = true;
         *restored = &kept->memo;
     }
     return STATUS_OK;
@@ -48,10 +47,10 @@ enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
 
 enum status broker_restore_forget(struct broker *broker, enum memo_kind kind, struct slice key)
 {
-    struct kept_memo *kept = memo_look_up(broker, kind, key);
+    struct memo_entry *kept = memo_lookup(broker, kind, key);
 
     if (kept) {
-        memo_take_out(broker, kept);
+        memo_remove(broker, kept);
     }
     return kept ? STATUS_OK : STATUS_NOT_FOUND;
 }

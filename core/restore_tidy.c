@@ -6,10 +6,9 @@
 #include "core/restore_tidy.h"
 
 #include "core/cleanup.h"
-#include "core/calendar.h"
-#include "core/memos.h"
-#include "core/pause.h"
-#include "core/queue.h"
+#include "core/timers.h"
+#include "core/memo_private.h"
+#include "core/queue_private.h"
 #include "core/restore.h"
 
 void restore_note_idle(struct broker *broker, struct queue *queue)
@@ -49,7 +48,7 @@ void broker_restore_now(struct broker *broker, struct instant now)
 
 static bool end_pause(struct broker *broker)
 {
-    struct moment *first = moment_first(&broker->timers.pauses);
+    struct timer *first = timer_first(&broker->timers.pauses);
     struct queue *queue;
 
     if (!first || first->at > broker->now.mono) {
@@ -63,7 +62,7 @@ static bool end_pause(struct broker *broker)
 
 static bool end_memo(struct broker *broker)
 {
-    struct moment *first = moment_first(&broker->memos.ends);
+    struct timer *first = timer_first(&broker->memos.ends);
 
     if (!first || first->at > broker->now.wall) {
         return false;

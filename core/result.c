@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/result.h"
+#include "core/result_private.h"
 
 #include "core/base/blob.h"
-#include "core/gathered.h"
-#include "core/job.h"
-#include "core/lookup.h"
-#include "core/memo_index.h"
-#include "core/memos.h"
-#include "core/policy.h"
-#include "core/queue.h"
 #include "core/watch.h"
+#include "core/job_private.h"
+#include "core/memo_private.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
 
 #include <endian.h>
 
@@ -40,7 +37,7 @@ static nsec_t kept_for(const struct broker *broker, const struct job *job)
 // What the value is made of.
 struct parts {
     struct result result; // without its data
-    struct slice gathered;
+    struct slice partial_result;
     struct slice last;
 };
 
@@ -58,13 +55,13 @@ static size_t put_value(char *to, const struct parts *parts)
     memcpy(to + VALUE_ENDED, &ended, sizeof ended);
     memcpy(at, result->queue.ptr, result->queue.len);
     at += result->queue.len;
-    if (parts->gathered.len > 0) {
-        memcpy(at, parts->gathered.ptr, parts->gathered.len);
+    if (parts->partial_result.len > 0) {
+        memcpy(at, parts->partial_result.ptr, parts->partial_result.len);
     }
     if (parts->last.len > 0) {
-        memcpy(at + parts->gathered.len, parts->last.ptr, parts->last.len);
+        memcpy(at + parts->partial_result.len, parts->last.ptr, parts->last.len);
     }
-    return VALUE_NAME + result->queue.len + parts->gathered.len + parts->last.len;
+    return VALUE_NAME + result->queue.len + parts->partial_result.len + parts->last.len;
 }
 
 static enum status set(struct broker *broker, const struct parts *parts, const struct blob *value)
@@ -83,7 +80,7 @@ static enum status set(struct broker *broker, const struct parts *parts, const s
 
 static enum status keep(struct broker *broker, const struct parts *parts)
 {
-    size_t data = parts->gathered.len + parts->last.len;
+    size_t data = parts->partial_result.len + parts->last.len;
     struct blob *value = blob_new(VALUE_NAME + parts->result.queue.len + data);
     enum status status = STATUS_NO_MEMORY;
 
@@ -99,20 +96,20 @@ static enum status keep(struct broker *broker, const struct parts *parts)
 static void gather_parts(const struct job *job, const struct blob *last, struct parts *parts)
 {
     const struct interest *interest = job_interest(job);
-    const struct gathered *gathered = interest ? interest->gathered : NULL;
+    const struct partial_result *partial_result = interest ? interest->partial_result : NULL;
     bool done = parts->result.end == RESULT_COMPLETE;
 
     if (last) {
         parts->last = blob_slice(last);
     }
-    if (done && gathered) {
-        parts->gathered = slice_of(gathered->bytes, gathered->len);
-        parts->result.kept = gathered->kept;
+    if (done && partial_result) {
+        parts->partial_result = slice_of(partial_result->bytes, partial_result->len);
+        parts->result.kept = partial_result->kept;
     }
     if (done &&
         (job->data_unkept || (job->extra && (job->extra->data_lost || job->extra->result_lost)))) {
         parts->result.kept = RESULT_LOST;
-    } else if (parts->gathered.len + parts->last.len > RESULT_MAX) {
+    } else if (parts->partial_result.len + parts->last.len > RESULT_MAX) {
         parts->result.kept = RESULT_TOO_LARGE;
     }
 }
@@ -138,7 +135,7 @@ void result_keep_by_policy(struct broker *broker, const struct job *job, enum re
         if (status != STATUS_OK) {
             parts.result.kept = status == STATUS_TOO_LARGE ? RESULT_TOO_LARGE : RESULT_LOST;
         }
-        parts.gathered.len = 0;
+        parts.partial_result.len = 0;
         parts.last.len = 0;
         (void)keep(broker, &parts);
     }
@@ -154,7 +151,7 @@ enum status result_gather(struct broker *broker, struct job *job, const struct b
         return STATUS_OK;
     }
     interest = interest_of(broker, job);
-    if (interest && gathered_add(interest, part)) {
+    if (interest && partial_result_add(interest, part)) {
         return STATUS_OK;
     }
     if (!job->extra) {

@@ -2,7 +2,7 @@
 #include "core/retry.h"
 
 #include "core/broker_private.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
 // No backoff is longer than what a submitter may ask for as a delay.
 #define BACKOFF_MOST nsec_from_seconds(UINT32_MAX)

@@ -6,7 +6,7 @@
 // where the queue has none.
 
 #include "core/base/nsec.h"
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdbool.h>
 

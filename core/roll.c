@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/roll.h"
+#include "core/queue_private.h"
 
 #include "core/broker_private.h"
 #include "core/charge.h"
@@ -9,26 +9,26 @@
 // So many are passed over at once.
 #define PASSED_AT_ONCE (BROKER_SLICE * PASSED_PER_LINK)
 
-static struct queue_roll *roll_in(struct list_node *all)
+static struct queue_snapshot *roll_in(struct list_node *all)
 {
-    return list_item(all, struct queue_roll, all);
+    return list_item(all, struct queue_snapshot, all);
 }
 
-static void insert(struct broker *broker, struct queue_roll *roll)
+static void insert(struct broker *broker, struct queue_snapshot *roll)
 {
-    list_append(&broker->rolls.all, &roll->all);
+    list_append(&broker->snapshots.all, &roll->all);
     list_init(&roll->sorting);
     list_init(&roll->gone);
     list_init(&roll->unsorted);
 }
 
-void rolls_begin(struct broker *broker)
+void queue_snapshots_init(struct broker *broker)
 {
-    list_init(&broker->rolls.all);
-    list_init(&broker->rolls.to_sort);
-    broker->rolls.first = TABLE_NONE;
-    broker->rolls.last = TABLE_NONE;
-    insert(broker, &broker->rolls.none);
+    list_init(&broker->snapshots.all);
+    list_init(&broker->snapshots.to_sort);
+    broker->snapshots.first = TABLE_NONE;
+    broker->snapshots.last = TABLE_NONE;
+    insert(broker, &broker->snapshots.none);
 }
 
 static struct queue *roll_queue_at(const struct broker *broker, uint32_t place)
@@ -36,48 +36,48 @@ static struct queue *roll_queue_at(const struct broker *broker, uint32_t place)
     return place == TABLE_NONE ? NULL : table_get(&broker->index.queues, place);
 }
 
-void roll_enter(struct broker *broker, struct queue *queue)
+void queue_snapshots_add(struct broker *broker, struct queue *queue)
 {
-    struct queue *earlier = roll_queue_at(broker, broker->rolls.last);
+    struct queue *earlier = roll_queue_at(broker, broker->snapshots.last);
 
-    queue->came_at = ++broker->rolls.moment;
-    queue->earlier = broker->rolls.last;
+    queue->came_at = ++broker->snapshots.moment;
+    queue->earlier = broker->snapshots.last;
     queue->later = TABLE_NONE;
-    *(earlier ? &earlier->later : &broker->rolls.first) = queue->place;
-    broker->rolls.last = queue->place;
+    *(earlier ? &earlier->later : &broker->snapshots.first) = queue->place;
+    broker->snapshots.last = queue->place;
 }
 
-void roll_leave(struct broker *broker, const struct queue *queue)
+void queue_snapshots_remove(struct broker *broker, const struct queue *queue)
 {
     struct queue *earlier = roll_queue_at(broker, queue->earlier);
     struct queue *later = roll_queue_at(broker, queue->later);
 
-    *(earlier ? &earlier->later : &broker->rolls.first) = queue->later;
-    *(later ? &later->earlier : &broker->rolls.last) = queue->earlier;
+    *(earlier ? &earlier->later : &broker->snapshots.first) = queue->later;
+    *(later ? &later->earlier : &broker->snapshots.last) = queue->earlier;
 }
 
 // Whether a queue is on the roll that had not gone before its moment.
-static bool has(const struct queue_roll *roll, const struct queue *queue)
+static bool has(const struct queue_snapshot *roll, const struct queue *queue)
 {
     return queue->came_at <= roll->at;
 }
 
-static bool went_before(const struct queue_roll *roll, const struct queue *queue)
+static bool went_before(const struct queue_snapshot *roll, const struct queue *queue)
 {
     return queue->gone && queue->went_at <= roll->at;
 }
 
-bool roll_keeps(struct broker *broker, struct queue *queue)
+bool queue_snapshots_retain(struct broker *broker, struct queue *queue)
 {
-    struct queue_roll *youngest = roll_in(broker->rolls.all.prev);
+    struct queue_snapshot *youngest = roll_in(broker->snapshots.all.prev);
 
     if (!has(youngest, queue)) {
         return false;
     }
-    broker->rolls.kept++;
+    broker->snapshots.kept++;
     queue->gone = true;
     queue->passed = false;
-    queue->went_at = ++broker->rolls.moment;
+    queue->went_at = ++broker->snapshots.moment;
     list_init(&queue->in_roll);
     list_append(&youngest->gone, &queue->in_roll);
     return true;
@@ -87,22 +87,22 @@ bool roll_keeps(struct broker *broker, struct queue *queue)
 static void forget_gone(struct broker *broker, struct queue *queue, unsigned *budget)
 {
     if (queue->passed) {
-        list_each (node, &broker->rolls.all) {
-            struct queue_roll *roll = roll_in(node);
+        list_each (node, &broker->snapshots.all) {
+            struct queue_snapshot *roll = roll_in(node);
 
             roll->passed = roll->passed == queue ? NULL : roll->passed;
             *budget -= *budget > 1;
         }
     }
-    broker->rolls.kept--;
+    broker->snapshots.kept--;
     queue_forget(broker, queue);
 }
 
-void rolls_sort(struct broker *broker)
+void queue_snapshots_sort(struct broker *broker)
 {
-    for (unsigned budget = BROKER_SLICE; budget > 0 && !list_empty(&broker->rolls.to_sort);) {
-        struct queue_roll *roll =
-            list_item(list_first(&broker->rolls.to_sort), struct queue_roll, sorting);
+    for (unsigned budget = BROKER_SLICE; budget > 0 && !list_empty(&broker->snapshots.to_sort);) {
+        struct queue_snapshot *roll =
+            list_item(list_first(&broker->snapshots.to_sort), struct queue_snapshot, sorting);
         struct list_node *node = list_first(&roll->unsorted);
         struct queue *queue;
 
@@ -121,16 +121,16 @@ void rolls_sort(struct broker *broker)
     }
 }
 
-void broker_roll_begin(struct broker *broker, struct queue_roll *roll)
+void queue_snapshot_begin(struct broker *broker, struct queue_snapshot *roll)
 {
     insert(broker, roll);
-    roll->at = broker->rolls.moment;
-    broker_roll_rewind(roll);
+    roll->at = broker->snapshots.moment;
+    queue_snapshot_rewind(roll);
 }
 
 // Passes over queues that had gone before the roll's moment, from that one on. True: it has passed
 // over as many as may be at once. Of those that older rolls have, many may have gone.
-static bool pass_over(struct broker *broker, struct queue_roll *roll, struct queue **queue)
+static bool pass_over(struct broker *broker, struct queue_snapshot *roll, struct queue **queue)
 {
     struct queue *last = *queue;
     uint32_t passes = 0;
@@ -153,10 +153,10 @@ static bool pass_over(struct broker *broker, struct queue_roll *roll, struct que
 }
 
 // The cursor stands at queues of the roll alone, which stay as long as the roll.
-const struct queue *broker_roll_next(struct broker *broker, struct queue_roll *roll)
+const struct queue *queue_snapshot_next(struct broker *broker, struct queue_snapshot *roll)
 {
     const struct queue *from = roll->passed ? roll->passed : roll->cursor;
-    struct queue *queue = roll_queue_at(broker, from ? from->later : broker->rolls.first);
+    struct queue *queue = roll_queue_at(broker, from ? from->later : broker->snapshots.first);
 
     if (roll->ended || pass_over(broker, roll, &queue)) {
         return NULL;
@@ -175,7 +175,7 @@ bool queue_has_gone(const struct queue *queue)
     return queue->gone;
 }
 
-void broker_roll_rewind(struct queue_roll *roll)
+void queue_snapshot_rewind(struct queue_snapshot *roll)
 {
     roll->cursor = NULL;
     roll->passed = NULL;
@@ -183,20 +183,20 @@ void broker_roll_rewind(struct queue_roll *roll)
     roll->ended = false;
 }
 
-void broker_roll_end(struct broker *broker, struct queue_roll *roll)
+void queue_snapshot_end(struct broker *broker, struct queue_snapshot *roll)
 {
-    struct queue_roll *older = roll_in(roll->all.prev);
+    struct queue_snapshot *older = roll_in(roll->all.prev);
 
     list_append_all(&older->unsorted, &roll->gone);
     list_append_all(&older->unsorted, &roll->unsorted);
     if (!list_empty(&older->unsorted) && !list_linked(&older->sorting)) {
-        list_append(&broker->rolls.to_sort, &older->sorting);
+        list_append(&broker->snapshots.to_sort, &older->sorting);
     }
     list_remove(&roll->sorting);
     list_remove(&roll->all);
 }
 
-uint64_t broker_rolls_kept(const struct broker *broker)
+uint64_t broker_snapshot_queues(const struct broker *broker)
 {
-    return broker->rolls.kept;
+    return broker->snapshots.kept;
 }

@@ -10,49 +10,49 @@
 // looks back to where it stopped the last time; where that takes longer than it would to bring all
 // back, it does that instead.
 
-#include "core/rota.h"
+#include "core/session_private.h"
 
 #include "core/broker_private.h"
-#include "core/queue.h"
-#include "core/subscription.h"
+#include "core/queue_private.h"
 
 static bool in_turn(const struct session *session)
 {
     return session->choice == CHOICE_IN_TURN;
 }
 
-static struct subscription *in_rota(const struct tree_node *node)
+static struct subscription *in_round_robin(const struct tree_node *node)
 {
-    return container_of((struct tree_node *)(uintptr_t)node, struct subscription, in_rota);
+    return container_of((struct tree_node *)(uintptr_t)node, struct subscription, in_round_robin);
 }
 
 static bool turn_before(const struct tree_node *a, const struct tree_node *b)
 {
-    return in_rota(a)->turn < in_rota(b)->turn;
+    return in_round_robin(a)->turn < in_round_robin(b)->turn;
 }
 
 static void put_in(struct subscription *subscription)
 {
-    tree_insert(&subscription->session->rota->tree, &subscription->in_rota->tree, turn_before);
+    tree_insert(&subscription->session->round_robin->tree, &subscription->in_round_robin->tree,
+                turn_before);
 }
 
 static void take_out(struct subscription *subscription)
 {
-    struct rota *rota = subscription->session->rota;
+    struct round_robin *order = subscription->session->round_robin;
 
     if (subscription->idle) {
-        list_remove(&subscription->in_rota->idle);
-        rota->idle_count--;
+        list_remove(&subscription->in_round_robin->idle);
+        order->idle_count--;
         subscription->idle = false;
     } else {
-        tree_remove(&rota->tree, &subscription->in_rota->tree, turn_before);
+        tree_remove(&order->tree, &subscription->in_round_robin->tree, turn_before);
     }
 }
 
-void rota_init(struct session *session)
+void round_robin_init(struct session *session)
 {
     if (in_turn(session)) {
-        list_init(&session->rota->idle);
+        list_init(&session->round_robin->idle);
     }
 }
 
@@ -66,21 +66,21 @@ static void draw_turn(struct subscription *subscription, bool served)
     put_in(subscription);
 }
 
-void rota_join(struct subscription *subscription)
+void round_robin_join(struct subscription *subscription)
 {
     if (in_turn(subscription->session)) {
         draw_turn(subscription, false);
     }
 }
 
-void rota_leave(struct subscription *subscription)
+void round_robin_leave(struct subscription *subscription)
 {
     if (in_turn(subscription->session)) {
         take_out(subscription);
     }
 }
 
-void rota_to_back(struct subscription *subscription)
+void round_robin_to_back(struct subscription *subscription)
 {
     if (in_turn(subscription->session)) {
         take_out(subscription);
@@ -88,15 +88,15 @@ void rota_to_back(struct subscription *subscription)
     }
 }
 
-void rota_set_idle(struct subscription *subscription)
+void round_robin_set_idle(struct subscription *subscription)
 {
-    struct rota *rota = subscription->session->rota;
+    struct round_robin *order = subscription->session->round_robin;
 
     if (in_turn(subscription->session)) {
         take_out(subscription);
         subscription->idle = true;
-        list_append(&rota->idle, &subscription->in_rota->idle);
-        rota->idle_count++;
+        list_append(&order->idle, &subscription->in_round_robin->idle);
+        order->idle_count++;
     }
 }
 
@@ -106,17 +106,17 @@ static void bring_back(struct subscription *subscription)
     put_in(subscription);
 }
 
-static size_t bring_all_back(struct rota *rota)
+static size_t bring_all_back(struct round_robin *order)
 {
-    size_t count = rota->idle_count;
+    size_t count = order->idle_count;
 
-    while (!list_empty(&rota->idle)) {
-        bring_back(list_item(list_first(&rota->idle), struct subscription, in_rota));
+    while (!list_empty(&order->idle)) {
+        bring_back(list_item(list_first(&order->idle), struct subscription, in_round_robin));
     }
     return count;
 }
 
-size_t rota_bring_back(struct session *session)
+size_t round_robin_bring_back(struct session *session)
 {
     const struct broker *broker = session->broker;
     struct list_node *node = broker->open.in_order.prev;
@@ -125,15 +125,16 @@ size_t rota_bring_back(struct session *session)
     if (!in_turn(session)) {
         return 0;
     }
-    for (; session->rota->idle_count > 0 && node != &broker->open.in_order; node = node->prev) {
+    for (; session->round_robin->idle_count > 0 && node != &broker->open.in_order;
+         node = node->prev) {
         const struct queue *queue = list_item(node, struct queue, opening);
         struct subscription *subscription;
 
-        if (queue->opened <= session->rota->seen) {
+        if (queue->opened <= session->round_robin->seen) {
             break;
         }
-        if (looks++ > session->rota->idle_count) {
-            looks += bring_all_back(session->rota);
+        if (looks++ > session->round_robin->idle_count) {
+            looks += bring_all_back(session->round_robin);
             break;
         }
         subscription = session_find(session, queue);
@@ -141,15 +142,16 @@ size_t rota_bring_back(struct session *session)
             bring_back(subscription);
         }
     }
-    session->rota->seen = broker->open.last;
+    session->round_robin->seen = broker->open.last;
     return looks;
 }
 
-struct subscription *rota_next(const struct session *session, const struct subscription *after)
+struct subscription *round_robin_next(const struct session *session,
+                                      const struct subscription *after)
 {
-    const struct tree *tree = &session->rota->tree;
+    const struct tree *tree = &session->round_robin->tree;
     const struct tree_node *node =
-        after ? tree_after(tree, &after->in_rota->tree, turn_before) : tree_first(tree);
+        after ? tree_after(tree, &after->in_round_robin->tree, turn_before) : tree_first(tree);
 
-    return node ? in_rota(node) : NULL;
+    return node ? in_round_robin(node) : NULL;
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/session.h"
+#include "core/session_private.h"
 
 #include "core/broker_private.h"
-#include "core/job.h"
-#include "core/rota.h"
-#include "core/taken.h"
+#include "core/job_private.h"
 
 #include <string.h>
 
 static size_t session_size(enum choice choice)
 {
-    return sizeof(struct session) + (choice == CHOICE_IN_TURN ? sizeof(struct rota) : 0);
+    return sizeof(struct session) + (choice == CHOICE_IN_TURN ? sizeof(struct round_robin) : 0);
 }
 
 enum status broker_session_open(struct broker *broker, const struct session_ops *ops, void *owner,
@@ -33,7 +31,7 @@ enum status broker_session_open(struct broker *broker, const struct session_ops 
     opened->place = table_put(&broker->index.sessions, opened);
     opened->alarm.at = NSEC_NEVER;
     list_init(&opened->subscribed);
-    rota_init(opened);
+    round_robin_init(opened);
     list_init(&opened->notice);
     broker->count.sessions++;
     *session = opened;
@@ -168,19 +166,19 @@ void session_rearm(struct session *session)
             rank |= RANK_WAIT;
         }
     }
-    moment_set(&session->broker->timers.sessions, &session->alarm, at, rank);
+    timer_set(&session->broker->timers.sessions, &session->alarm, at, rank);
 }
 
 void session_free(struct session *session)
 {
     struct broker *broker = session->broker;
 
-    moment_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
+    timer_set(&broker->timers.sessions, &session->alarm, NSEC_NEVER, 0);
     list_remove(&session->notice);
     table_remove(&broker->index.sessions, session->place);
     grants_unref(session->grants);
     if (session->extra) {
-        taken_free(session->extra);
+        revoked_free(session->extra);
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
         slab_free(&broker->slab, session->extra, extra_size(session));
     }

@@ -7,7 +7,7 @@
 
 #include "core/match.h"
 #include "core/broker_private.h"
-#include "core/session.h"
+#include "core/session_private.h"
 #include "core/tell.h"
 
 static void tell_session(struct session *session)

@@ -3,15 +3,13 @@
 // Where a job stands: the one place that puts jobs into containers and takes them out, and keeps
 // the counts beside the containers.
 
-#include "core/states.h"
+#include "core/job_state.h"
 
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/lookup.h"
 #include "core/observe.h"
-#include "core/open_queues.h"
-#include "core/queue.h"
-#include "core/session.h"
+#include "core/queue_private.h"
+#include "core/session_private.h"
 
 static bool ready_before(const struct tree_node *a, const struct tree_node *b)
 {
@@ -128,7 +126,7 @@ static size_t body_len(const struct job *job)
 
 static void leave_reserved(struct broker *broker, struct job *job)
 {
-    struct session *session = holder_of(broker, job);
+    struct session *session = session_holding(broker, job);
 
     ENSURE(session);
     tree_remove(&session->leases, &job->place.tree, due_before);
@@ -277,7 +275,7 @@ static APART void review(struct broker *broker, struct queue *queue, struct job 
 {
     gate_review(broker, queue);
     if (job->state == JOB_READY && queue_expires(queue)) {
-        expiry_came(broker, queue, job);
+        expiry_add(broker, queue, job);
     }
 }
 
@@ -285,7 +283,7 @@ static APART void review(struct broker *broker, struct queue *queue, struct job 
 static void review_left(struct broker *broker, struct queue *queue, const struct job *job)
 {
     if (job->state == JOB_READY && queue_expires(queue)) {
-        expiry_left(broker, queue, job);
+        expiry_remove(broker, queue, job);
     }
 }
 
@@ -312,7 +310,7 @@ void job_begin(struct broker *broker, struct job *job, const struct job_place *t
 // A session that was given the job, but not told of it yet, must be served again.
 static void leave_untold_holder(struct broker *broker, struct job *job)
 {
-    struct session *session = holder_of(broker, job);
+    struct session *session = session_holding(broker, job);
 
     if (!session || session->assigned != job) {
         return;
@@ -328,7 +326,7 @@ void job_move(struct broker *broker, struct job *job, const struct job_place *to
 {
     struct queue *queue = queue_at(broker, job);
 
-    if (to->state != JOB_RESERVED || to->holder != holder_of(broker, job)) {
+    if (to->state != JOB_RESERVED || to->holder != session_holding(broker, job)) {
         leave_untold_holder(broker, job);
         if (job->extra) {
             job->extra->limit_at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/store.h"
+#include "core/record_private.h"
 
-#include "core/lookup.h"
+#include "core/job_private.h"
 
 bool record_ask(struct broker *broker, enum record_kind kind, const struct job *job)
 {
@@ -26,45 +26,45 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
     };
     uint64_t position = broker->store.recorder->append(broker->store.context, &record);
 
-    broker_raise(broker, position);
+    broker_await_position(broker, position);
     return position;
 }
 
 bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
-                           const struct job_past *past)
+                           const struct dead_letter *past)
 {
     const struct record record = {
         .kind = RECORD_MOVE,
         .was_buried = job->state == JOB_BURIED,
         .job = job,
         .queue = to,
-        .past = past,
+        .dead_letter = past,
     };
 
-    return !record_kept(broker, job) ||
+    return !job_is_recorded(broker, job) ||
            broker->store.recorder->has_space(broker->store.context, &record);
 }
 
 uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
                             size_t was_len)
 {
-    struct job_past past;
+    struct dead_letter past;
     const struct record record = {
         .kind = RECORD_MOVE,
         .was_buried = job->state == JOB_BURIED,
         .job = job,
         .queue = from,
-        .past = &past,
+        .dead_letter = &past,
         .was_len = was_len,
     };
     uint64_t position;
 
-    if (!record_kept(broker, job)) {
+    if (!job_is_recorded(broker, job)) {
         return 0;
     }
-    (void)job_past(broker, job, &past);
+    (void)job_dead_letter(broker, job, &past);
     position = broker->store.recorder->append(broker->store.context, &record);
-    broker_raise(broker, position);
+    broker_await_position(broker, position);
     return position;
 }
 
@@ -102,7 +102,8 @@ void record_memo_append(struct broker *broker, enum record_kind kind, const stru
     const struct record record = {.kind = kind, .memo = memo};
 
     if (broker->store.recorder) {
-        broker_raise(broker, broker->store.recorder->append(broker->store.context, &record));
+        broker_await_position(broker,
+                              broker->store.recorder->append(broker->store.context, &record));
     }
 }
 

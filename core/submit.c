@@ -6,15 +6,14 @@
 #include "core/outcome.h"
 #include "core/unique.h"
 #include "core/broker_private.h"
-#include "core/caller.h"
-#include "core/job.h"
+#include "core/job_state.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
 #include "core/key.h"
 #include "core/observe.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/states.h"
-#include "core/store.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 #include "core/watch.h"
 #include "core/door.h"
 
@@ -87,7 +86,7 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
     begin(broker, spec->queue, job, &place);
     submission->id = job->id;
     record_append(broker, RECORD_SUBMIT, job, false);
-    broker_raise(broker, broker_job_position(broker, job));
+    broker_await_position(broker, broker_job_position(broker, job));
     return STATUS_OK;
 out:
     if (job) {
@@ -173,7 +172,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     if (made_durable || earlier) {
         record_append(broker, kind, job, false);
     }
-    broker_raise(broker, broker_job_position(broker, job));
+    broker_await_position(broker, broker_job_position(broker, job));
     return STATUS_OK;
 }
 
@@ -190,7 +189,7 @@ static bool is_done(struct broker *broker, const struct job_spec *spec, struct k
     submission->id = unique_find(broker, spec->queue, key);
     submission->joined = submission->id != 0;
     if (submission->joined) {
-        broker_raise(broker, broker->memos.position);
+        broker_await_position(broker, broker->memos.position);
     }
     return submission->joined;
 }

@@ -8,11 +8,9 @@
 #include "core/match.h"
 #include "core/outcome.h"
 #include "core/broker_private.h"
-#include "core/job.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/subscription.h"
-#include "core/waiting.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 // So many a session may have although memory is crowded: a session that may be there may work.
 enum { SUBSCRIPTIONS_ALWAYS = 16 };
@@ -38,7 +36,8 @@ static void await_nudge_too(struct subscription *subscription, struct queue *que
     }
 }
 
-enum status broker_subscribe(struct session *session, struct slice name, const struct terms *terms)
+enum status broker_subscribe(struct session *session, struct slice name,
+                             const struct subscription_terms *terms)
 {
     struct broker *broker = session->broker;
     struct subscription *subscription;

@@ -2,14 +2,11 @@
 
 // What a session takes jobs from.
 
-#include "core/subscription.h"
+#include "core/session_private.h"
 
 #include "core/broker_private.h"
 #include "core/charge.h"
-#include "core/open_queues.h"
-#include "core/queue.h"
-#include "core/rota.h"
-#include "core/subscription_walk.h"
+#include "core/queue_private.h"
 
 static struct subscription *in_tree(const struct tree_node *node)
 {
@@ -41,7 +38,8 @@ struct subscription *session_find(const struct session *session, const struct qu
     return NULL;
 }
 
-void subscription_set_terms(struct subscription *subscription, const struct terms *terms)
+void subscription_set_terms(struct subscription *subscription,
+                            const struct subscription_terms *terms)
 {
     struct session *session = subscription->session;
 
@@ -54,7 +52,7 @@ void subscription_set_terms(struct subscription *subscription, const struct term
 static size_t subscription_size(const struct session *session)
 {
     return sizeof(struct subscription) +
-           (session->choice == CHOICE_IN_TURN ? sizeof(union rota_place) : 0);
+           (session->choice == CHOICE_IN_TURN ? sizeof(union round_robin_place) : 0);
 }
 
 struct subscription *subscription_new(struct session *session, struct queue *queue)
@@ -72,7 +70,7 @@ struct subscription *subscription_new(struct session *session, struct queue *que
         list_init(&subscription->waiting);
         list_append(&session->subscribed, &subscription->in_session);
         tree_insert(&session->by_queue, &subscription->by_queue, queue_before);
-        rota_join(subscription);
+        round_robin_join(subscription);
         session->subscriptions++;
         queue->subscriptions++;
     }
@@ -118,7 +116,7 @@ void subscription_remove(struct subscription *subscription)
     subscription_set_terms(subscription, NULL);
     subscription_walks_pass_over(subscription);
     list_remove(&subscription->in_session);
-    rota_leave(subscription);
+    round_robin_leave(subscription);
     tree_remove(&session->by_queue, &subscription->by_queue, queue_before);
     session->subscriptions--;
     queue->subscriptions--;

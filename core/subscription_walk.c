@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/subscription_walk.h"
-
-#include "core/subscription.h"
+#include "core/session_private.h"
 
 static struct queue *queue_at_cursor(const struct session *session, const struct list_node *node,
                                      const struct subscription **cursor)

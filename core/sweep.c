@@ -8,14 +8,13 @@
 #include "core/operate_private.h"
 
 #include "core/base/glob.h"
-#include "core/caller.h"
+#include "core/job_state.h"
+#include "core/session_private.h"
 #include "core/charge.h"
-#include "core/job.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
 #include "core/observe.h"
-#include "core/queue.h"
-#include "core/states.h"
+#include "core/queue_private.h"
 
 // A slice is so many looks; an act counts for several, and so does what takes long to be read or
 // compared: a body that is searched or is a key, and a glob.
@@ -47,7 +46,7 @@ static bool is_so(const struct job *job, const struct act *act)
 // Whether it has nowhere to go back to.
 static bool stays(const struct job *job, const struct act *act)
 {
-    return act->kind == ACT_MOVE && act->back && !job->noted;
+    return act->kind == ACT_MOVE && act->back && !job->dead_letter;
 }
 
 // Whether the sweep is about queues of that name.
@@ -279,10 +278,10 @@ static enum status fits(struct step *step, const struct job *job)
 static bool is_forbidden(const struct step *step, const struct job *job)
 {
     const struct act *act = &step->sweep->act;
-    struct job_past past;
+    struct dead_letter past;
 
     return !caller_may(step->by, MAY_OPERATE, queue_at(step->broker, job)) ||
-           (act->kind == ACT_MOVE && act->back && job_past(step->broker, job, &past) &&
+           (act->kind == ACT_MOVE && act->back && job_dead_letter(step->broker, job, &past) &&
             !session_may_by_name(step->by, MAY_SUBMIT, past.queue));
 }
 

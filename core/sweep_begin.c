@@ -4,9 +4,9 @@
 
 #include "core/operate_private.h"
 
-#include "core/caller.h"
-#include "core/lookup.h"
-#include "core/queue.h"
+#include "core/session_private.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 #include <string.h>
 
@@ -89,7 +89,7 @@ enum status broker_sweep_begin(struct broker *broker, const struct session *by, 
     sweep->counts = (struct sweep_counts){0};
     sweep->search = (struct body_search){0};
     sweep->walk = (struct sweep_walk){
-        .moment = broker->rolls.moment,
+        .moment = broker->snapshots.moment,
         .id = broker->next.id,
         .seq = broker->next.seq,
         .burial = broker->next.burial,

@@ -6,12 +6,11 @@
 #include "core/lease.h"
 #include "core/match.h"
 #include "core/weigh.h"
-#include "core/caller.h"
+#include "core/session_private.h"
 #include "core/charge.h"
-#include "core/job.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
-#include "core/store.h"
+#include "core/record_private.h"
 #include "core/expire.h"
 
 static inline enum status take(struct session *session, struct subscription *by, struct job *best,

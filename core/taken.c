@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/taken.h"
+#include "core/session_private.h"
 
 #include "core/base/memory.h"
-#include "core/job.h"
-#include "core/lookup.h"
+#include "core/job_private.h"
 
 enum { ROOM_FIRST = 4 };
 
@@ -15,30 +14,30 @@ static size_t block_size(uint32_t room)
 // Room for one more. False: without memory, or where there are as many as there may be.
 static bool make_room(struct session_extra *extra)
 {
-    uint32_t room = extra->taken_room ? 2 * extra->taken_room : ROOM_FIRST;
+    uint32_t room = extra->revoked_room ? 2 * extra->revoked_room : ROOM_FIRST;
     uint64_t *ids;
 
-    if (extra->taken_count < extra->taken_room) {
+    if (extra->revoked_count < extra->revoked_room) {
         return true;
     }
-    if (room > TAKEN_MAX) {
+    if (room > REVOKED_MAX) {
         return false;
     }
-    ids = memory_resize(extra->taken, block_size(extra->taken_room), block_size(room));
+    ids = memory_resize(extra->revoked, block_size(extra->revoked_room), block_size(room));
     if (!ids) {
         return false;
     }
-    extra->taken = ids;
-    extra->taken_room = room;
+    extra->revoked = ids;
+    extra->revoked_room = room;
     return true;
 }
 
-void taken_note(struct broker *broker, const struct job *job)
+void revoked_note(struct broker *broker, const struct job *job)
 {
-    struct session *holder = job->state == JOB_RESERVED ? holder_of(broker, job) : NULL;
+    struct session *holder = job->state == JOB_RESERVED ? session_holding(broker, job) : NULL;
     struct session_extra *extra;
 
-    if (!holder || holder->closed || !holder->ops->passes_over_taken) {
+    if (!holder || holder->closed || !holder->ops->ignores_revoked) {
         return;
     }
     extra = session_extra(holder);
@@ -46,21 +45,21 @@ void taken_note(struct broker *broker, const struct job *job)
         return;
     }
     if (make_room(extra)) {
-        extra->taken[extra->taken_count++] = job->id;
-    } else if (extra->taken_count > 0) {
-        extra->taken_oldest %= extra->taken_count;
-        extra->taken[extra->taken_oldest++] = job->id;
+        extra->revoked[extra->revoked_count++] = job->id;
+    } else if (extra->revoked_count > 0) {
+        extra->revoked_oldest %= extra->revoked_count;
+        extra->revoked[extra->revoked_oldest++] = job->id;
     }
 }
 
-bool session_was_taken(struct session *session, uint64_t id, bool is_last)
+bool session_job_revoked(struct session *session, uint64_t id, bool is_last)
 {
     struct session_extra *extra = session->extra;
 
-    for (uint32_t i = 0; extra && i < extra->taken_count; i++) {
-        if (extra->taken[i] == id) {
+    for (uint32_t i = 0; extra && i < extra->revoked_count; i++) {
+        if (extra->revoked[i] == id) {
             if (is_last) {
-                extra->taken[i] = extra->taken[--extra->taken_count];
+                extra->revoked[i] = extra->revoked[--extra->revoked_count];
             }
             return true;
         }

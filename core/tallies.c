@@ -3,11 +3,11 @@
 // What has been counted, told to those who watch over a broker.
 
 #include "core/broker_private.h"
-#include "core/job.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/queue.h"
-#include "core/session.h"
-#include "core/states.h"
+#include "core/queue_private.h"
+#include "core/session_private.h"
 
 // So many priorities are looked at from either end.
 #define PRIORITIES 32

@@ -2,9 +2,8 @@
 #include "core/tell.h"
 
 #include "core/charge.h"
-#include "core/event.h"
-#include "core/session.h"
 #include "core/watch.h"
+#include "core/session_private.h"
 
 // Does this event concern that watch? A catch_up is for those who joined after progress was made;
 // it tells what is known now.

@@ -7,28 +7,24 @@
 #include "core/match.h"
 #include "core/outcome.h"
 #include "core/broker_private.h"
-#include "core/calendar.h"
+#include "core/timers.h"
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/job.h"
-#include "core/lookup.h"
-#include "core/memos.h"
-#include "core/pause.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/roll.h"
-#include "core/session.h"
-#include "core/states.h"
-#include "core/waiting.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
+#include "core/memo_private.h"
+#include "core/queue_private.h"
+#include "core/policy_private.h"
+#include "core/session_private.h"
 #include "core/close.h"
 #include "core/expire.h"
 #include "core/settle.h"
 
 // The first moment of the tree, where it has come.
-static struct moment *due(const struct tree *tree, nsec_t now)
+static struct timer *due(const struct tree *tree, nsec_t now)
 {
-    struct moment *first = moment_first(tree);
+    struct timer *first = timer_first(tree);
 
     return first && first->at <= now ? first : NULL;
 }
@@ -41,17 +37,17 @@ static void end_delay(struct broker *broker, const struct queue *queue, enum clo
     match_ready(broker, job, &ready);
 }
 
-static void end_delay_mono(struct broker *broker, struct moment *moment)
+static void end_delay_mono(struct broker *broker, struct timer *moment)
 {
     end_delay(broker, container_of(moment, struct queue, due[CLOCK_MONO]), CLOCK_MONO);
 }
 
-static void end_delay_wall(struct broker *broker, struct moment *moment)
+static void end_delay_wall(struct broker *broker, struct timer *moment)
 {
     end_delay(broker, container_of(moment, struct queue, due[CLOCK_WALL]), CLOCK_WALL);
 }
 
-static void end_pause(struct broker *broker, struct moment *moment)
+static void end_pause(struct broker *broker, struct timer *moment)
 {
     struct queue *queue = container_of(moment, struct queue, pause_end);
 
@@ -59,7 +55,7 @@ static void end_pause(struct broker *broker, struct moment *moment)
     queue_vanish_if_idle(broker, queue);
 }
 
-static void end_gate(struct broker *broker, struct moment *moment)
+static void end_gate(struct broker *broker, struct timer *moment)
 {
     struct gate *gate = container_of(moment, struct gate, wakes);
     struct queue *queue = gate->queue;
@@ -89,7 +85,7 @@ static void end_wait(struct session *session, enum wait_end why)
 static void end_lease(struct broker *broker, struct job *job)
 {
     bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
-    const struct session *holder = holder_of(broker, job);
+    const struct session *holder = session_holding(broker, job);
 
     job->on_wall_or_undelivered =
         holder->ops->undelivered && holder->ops->undelivered(holder->owner, job->id);
@@ -99,7 +95,7 @@ static void end_lease(struct broker *broker, struct job *job)
 
 // Ends a lease or a wait. False where the wait of a session that is to get a job first, as there
 // may be one, is not over in this tick: the slice is used up.
-static bool alarm_due(struct broker *broker, struct moment *moment, unsigned *matches)
+static bool alarm_due(struct broker *broker, struct timer *moment, unsigned *matches)
 {
     struct session *session = container_of(moment, struct session, alarm);
     struct job *lease = job_in_tree(tree_first(&session->leases));
@@ -131,7 +127,7 @@ static bool alarm_due(struct broker *broker, struct moment *moment, unsigned *ma
 static void do_alarms(struct broker *broker, unsigned *matches)
 {
     unsigned budget = BROKER_SLICE;
-    struct moment *moment;
+    struct timer *moment;
 
     while (budget > 0 && (moment = due(&broker->timers.sessions, broker->now.mono)) &&
            alarm_due(broker, moment, matches)) {
@@ -141,9 +137,9 @@ static void do_alarms(struct broker *broker, unsigned *matches)
 
 // Does what is due of those moments, one slice of it.
 static void do_due(struct broker *broker, const struct tree *moments, nsec_t now,
-                   void (*end)(struct broker *broker, struct moment *moment))
+                   void (*end)(struct broker *broker, struct timer *moment))
 {
-    struct moment *moment;
+    struct timer *moment;
 
     for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = due(moments, now));) {
         end(broker, moment);
@@ -165,8 +161,8 @@ static void keep_up(struct broker *broker)
     if (broker->policies.changed && broker->policies.again_at <= broker->now.mono) {
         attach_policies(broker);
     }
-    if (broker->memos.crowded) {
-        memos_make_way(broker);
+    if (broker->memos.over_limit) {
+        memos_evict(broker);
     }
     if (broker->gates.dropped) {
         unsigned budget = BROKER_SLICE;
@@ -200,8 +196,8 @@ void broker_tick(struct broker *broker, struct instant now)
     broker->charge.links = 0;
     broker->matching.deferred = true;
     dismantle_closed(broker);
-    if (!list_empty(&broker->rolls.to_sort)) {
-        rolls_sort(broker);
+    if (!list_empty(&broker->snapshots.to_sort)) {
+        queue_snapshots_sort(broker);
     }
     do_due(broker, &broker->timers.delays[CLOCK_MONO], now.mono, end_delay_mono);
     do_due(broker, &broker->timers.delays[CLOCK_WALL], now.wall, end_delay_wall);
@@ -218,7 +214,7 @@ void broker_tick(struct broker *broker, struct instant now)
 
 static nsec_t first_at(const struct tree *tree)
 {
-    const struct moment *first = moment_first(tree);
+    const struct timer *first = timer_first(tree);
 
     return first ? first->at : NSEC_NEVER;
 }
@@ -231,7 +227,7 @@ static nsec_t sooner(nsec_t a, nsec_t b)
 // When to look at the wall clock again for those moments: it may be set at any time.
 static nsec_t wall_look(const struct broker *broker, const struct tree *moments)
 {
-    const struct moment *first = moment_first(moments);
+    const struct timer *first = timer_first(moments);
     nsec_t left;
 
     if (!first) {
@@ -246,7 +242,7 @@ static APART nsec_t rare_due(const struct broker *broker)
     nsec_t at = sooner(first_at(&broker->timers.gates), first_at(&broker->timers.expiries));
 
     at = sooner(at, wall_look(broker, &broker->memos.ends));
-    if (broker->memos.crowded || broker->gates.dropped ||
+    if (broker->memos.over_limit || broker->gates.dropped ||
         !list_empty(&broker->matching.relinking)) {
         at = broker->now.mono;
     }
@@ -257,7 +253,7 @@ nsec_t broker_next_due(const struct broker *broker)
 {
     nsec_t at;
 
-    if (!list_empty(&broker->closing) || !list_empty(&broker->rolls.to_sort) ||
+    if (!list_empty(&broker->closing) || !list_empty(&broker->snapshots.to_sort) ||
         settle_pending(broker)) {
         return broker->now.mono;
     }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/unique.h"
 
-#include "core/job.h"
-#include "core/lookup.h"
-#include "core/memos.h"
-#include "core/policy.h"
-#include "core/queue.h"
+#include "core/job_private.h"
+#include "core/memo_private.h"
+#include "core/policy_private.h"
+#include "core/queue_private.h"
 
 #include <endian.h>
 

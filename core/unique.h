@@ -8,8 +8,8 @@
 
 #include "core/broker.h"
 #include "core/key.h"
-#include "core/lookup.h"
-#include "core/queue.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 // The job, which has its key still, is done. To be called before the record of that. Cannot fail:
 // without memory the key is free.

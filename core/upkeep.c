@@ -4,16 +4,14 @@
 
 #include "core/match.h"
 #include "core/outcome.h"
-#include "core/caller.h"
+#include "core/job_state.h"
+#include "core/session_private.h"
 #include "core/charge.h"
-#include "core/job.h"
+#include "core/job_private.h"
 #include "core/key.h"
-#include "core/lookup.h"
 #include "core/observe.h"
-#include "core/queue.h"
-#include "core/states.h"
-#include "core/store.h"
-#include "core/taken.h"
+#include "core/queue_private.h"
+#include "core/record_private.h"
 
 enum status broker_cancel(struct broker *broker, struct session *by, uint64_t id, bool even_held)
 {
@@ -28,7 +26,7 @@ enum status broker_cancel(struct broker *broker, struct session *by, uint64_t id
     if (job->state == JOB_RESERVED && !even_held) {
         return STATUS_HELD;
     }
-    taken_note(broker, job);
+    revoked_note(broker, job);
     COUNT(broker, queue_at(broker, job), deleted);
     outcome_ended(broker, job, JOB_EVENT_CANCELLED, NULL);
     match_serve_lost(broker);

@@ -4,8 +4,7 @@
 
 #include "core/choice.h"
 #include "core/match.h"
-#include "core/caller.h"
-#include "core/waiting.h"
+#include "core/session_private.h"
 
 enum status broker_wait(struct session *session, nsec_t until, nsec_t margin_for)
 {

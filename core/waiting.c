@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/waiting.h"
+#include "core/session_private.h"
 
 #include "core/charge.h"
-#include "core/job.h"
-#include "core/queue.h"
-#include "core/subscription.h"
-#include "core/subscription_walk.h"
+#include "core/job_private.h"
+#include "core/queue_private.h"
 
 //
 // Where there are very many

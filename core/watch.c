@@ -2,10 +2,8 @@
 #include "core/watch.h"
 
 #include "core/broker_private.h"
-#include "core/event.h"
-#include "core/gathered.h"
-#include "core/job.h"
-#include "core/session.h"
+#include "core/job_private.h"
+#include "core/session_private.h"
 
 struct interest *interest_of(struct broker *broker, struct job *job)
 {
@@ -91,7 +89,7 @@ void interest_free(struct interest *interest)
             list_item(list_first(&interest->events), struct queued_event, in_interest));
     }
     blob_unref(interest->progress_text);
-    gathered_drop(interest);
+    partial_result_drop(interest);
     slab_free(&interest->broker->slab, interest, sizeof *interest);
 }
 
@@ -105,7 +103,7 @@ void interest_expired(struct interest *interest)
 void interest_retried(struct interest *interest)
 {
     interest_expired(interest);
-    gathered_drop(interest);
+    partial_result_drop(interest);
     if (interest_listeners(interest) > 0) {
         interest->retried.what.kind = JOB_EVENT_RETRIED;
         queued_event_add(&interest->retried);

@@ -12,7 +12,9 @@
 // interest lives on by itself until everybody has been told.
 
 #include "core/base/list.h"
+#include "core/base/slice.h"
 #include "core/broker.h"
+#include "core/result.h"
 
 #include <stdint.h>
 
@@ -31,10 +33,11 @@ struct interest {
     struct list_node in_broker; // in broker->telling.interests, while there are events
     struct list_node *next; // while an event is being told: the watch to be told next; else NULL
     uint32_t count;         // of watches, but those that follow
-    uint32_t followers;     // of watches that are nobody who waits (results.h)
+    uint32_t followers;     // of watches that are nobody who waits (result.h)
     uint32_t untold;        // of events
     bool has_progress;
-    struct gathered *gathered; // what the present attempt has reported of a result that is kept
+    struct partial_result
+        *partial_result; // what the present attempt has reported of a result that is kept
     uint64_t numerator, denominator;
     struct blob *progress_text;   // of the last progress, as the worker wrote it; may be NULL
     struct queued_event catch_up; // tells the last progress to those who joined since
@@ -90,5 +93,52 @@ static inline uint64_t interest_untold(const struct interest *interest)
 {
     return (uint64_t)interest->untold * interest_listeners(interest);
 }
+
+// Private to the core: the events of a job that its watches are still to be told. They stand in the
+// job's interest in the order in which they happened; while there is one, the interest stands in
+// the broker's list of those that have something to tell. (No name here may be one of libevent's,
+// such as event_add or event_new: the server links both.)
+
+// So many tellings are made of one job before the other jobs have their turn.
+#define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
+
+void queued_event_init(struct interest *interest, struct queued_event *event);
+
+// What a worker reported, with a reference to its data; NULL without memory.
+struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what);
+
+// It has happened now. One that is still to be told is told once, as what happened last.
+void queued_event_add(struct queued_event *event);
+
+// It has been told to all, or nobody is left.
+void queued_event_done(struct queued_event *event);
+
+// Whether the interest whose turn comes next has nothing older to tell; this one has something.
+bool queued_event_is_next(const struct interest *interest);
+
+// The interest's turn is over: the next one, where there is more, comes behind those of others, or,
+// unless it has spent all of its turn, of those that have something older to tell.
+void queued_event_pass_on(struct interest *interest, bool spent);
+
+// Private to the core: data that the worker of a job reports in parts, where the job's result is to
+// be kept (result.h). They stand in the job's interest until the attempt ends, at most RESULT_MAX
+// bytes of them.
+
+struct blob;
+struct interest;
+
+struct partial_result {
+    size_t len;
+    size_t room;
+    enum result_data kept; // not WHOLE: nothing is kept any more
+    char bytes[];
+};
+
+// One part more; where it cannot be kept, nothing is from then on. False where not even that can be
+// noted.
+bool partial_result_add(struct interest *interest, const struct blob *part);
+
+// The attempt is over. An interest that has gathered nothing is left alone.
+void partial_result_drop(struct interest *interest);
 
 #endif

@@ -12,7 +12,7 @@
 // tag counts from where the others are, so that turns are not saved up. Queues without a weight
 // share one tag and the weight 1, and among them the oldest job goes first.
 
-#include "core/session.h"
+#include "core/session_private.h"
 
 // The job that the session takes, and by which subscription: `oldest` (by `*by`), the best of the
 // queues without a weight, or NULL, or one of those with a weight.

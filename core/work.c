@@ -5,14 +5,12 @@
 #include "core/lease.h"
 #include "core/match.h"
 #include "core/outcome.h"
-#include "core/result.h"
+#include "core/result_private.h"
 #include "core/unique.h"
-#include "core/job.h"
-#include "core/lookup.h"
-#include "core/loss.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/observe.h"
-#include "core/states.h"
-#include "core/store.h"
+#include "core/record_private.h"
 #include "core/watch.h"
 
 // The job that the session may still finish, or report about: the one it holds, or one that it held
@@ -21,7 +19,7 @@ static struct job *finishable(const struct session *session, uint64_t id)
 {
     struct job *job = broker_job(session->broker, id);
 
-    if (job && (holder_of(session->broker, job) == session ||
+    if (job && (session_holding(session->broker, job) == session ||
                 (job_expired(job) && job->last_holder == session->number))) {
         return job;
     }
@@ -46,7 +44,7 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
         return STATUS_NOT_FOUND;
     }
     COUNT(broker, queue_at(broker, job), completed);
-    observe_word(broker, job);
+    observe_finished(broker, job);
     if (queue_at(broker, job)->policy) {
         keep(broker, job, result);
     }
@@ -62,14 +60,14 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
 
 enum status broker_fail(struct session *session, uint64_t id, struct blob *exception)
 {
-    struct job *job = broker_held(session, id);
+    struct job *job = broker_held_job(session, id);
 
     ENSURE(!session->broker->settling);
     session->broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    observe_word(session->broker, job);
+    observe_finished(session->broker, job);
     outcome_failed(session->broker, job, exception);
     match_serve_lost(session->broker);
     return STATUS_OK;
@@ -78,7 +76,7 @@ enum status broker_fail(struct session *session, uint64_t id, struct blob *excep
 enum status broker_release(struct session *session, uint64_t id, uint32_t pri, nsec_t delay_for)
 {
     struct broker *broker = session->broker;
-    struct job *job = broker_held(session, id);
+    struct job *job = broker_held_job(session, id);
 
     ENSURE(!broker->settling);
     broker->store.position = 0;
@@ -95,14 +93,14 @@ enum status broker_release(struct session *session, uint64_t id, uint32_t pri, n
 
 enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
 {
-    struct job *job = broker_held(session, id);
+    struct job *job = broker_held_job(session, id);
 
     ENSURE(!session->broker->settling);
     session->broker->store.position = 0;
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    observe_word(session->broker, job);
+    observe_finished(session->broker, job);
     outcome_buried(session->broker, job, pri);
     match_serve_lost(session->broker);
     return STATUS_OK;
@@ -110,7 +108,7 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri)
 
 enum status broker_touch(struct session *session, uint64_t id)
 {
-    struct job *job = broker_held(session, id);
+    struct job *job = broker_held_job(session, id);
 
     ENSURE(!session->broker->settling);
     if (!job) {
@@ -123,7 +121,7 @@ enum status broker_touch(struct session *session, uint64_t id)
 enum status broker_limit(struct session *session, uint64_t id, nsec_t limit_for)
 {
     struct broker *broker = session->broker;
-    struct job *job = broker_held(session, id);
+    struct job *job = broker_held_job(session, id);
 
     ENSURE(!broker->settling);
     if (!job) {

@@ -9,7 +9,7 @@
 #include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
-#include "core/sessions.h"
+#include "core/session.h"
 #include "core/status.h"
 #include "core/types.h"
 
@@ -24,7 +24,7 @@ enum status broker_take(struct session *session, const struct job **job) MUST_US
 // How many queues and subscriptions all verbs since the last call have looked at, beyond a few
 // each: by a search among many queues, and by sessions that began or stopped to wait on many. The
 // count starts anew. For front-ends that share time out among connections, see
-// broker_budget_left().
+// broker_budget_remaining().
 size_t broker_take_links(struct broker *broker);
 
 // So many things that are no queues were looked at for a command, and count as these do.
@@ -32,7 +32,7 @@ void broker_charge_links(struct broker *broker, size_t links);
 
 // What is left of a budget of commands: one that looked at very many of these counts for several.
 #define LINKS_PER_COMMAND 32
-static inline unsigned broker_budget_left(struct broker *broker, unsigned budget)
+static inline unsigned broker_budget_remaining(struct broker *broker, unsigned budget)
 {
     size_t cost = broker_take_links(broker) / LINKS_PER_COMMAND;
 
@@ -85,9 +85,9 @@ enum status broker_bury(struct session *session, uint64_t id, uint32_t pri) MUST
 // Starts the time to run anew. By its holder. STATUS_NOT_FOUND.
 enum status broker_touch(struct session *session, uint64_t id) MUST_USE;
 
-// The session holds the job no longer than this from now on, whatever limit it had (struct terms);
-// 0: for its time to run, however often that is renewed. The time to run starts anew. By its
-// holder. STATUS_NOT_FOUND; STATUS_NO_MEMORY: nothing has changed.
+// The session holds the job no longer than this from now on, whatever limit it had (struct
+// subscription_terms); 0: for its time to run, however often that is renewed. The time to run
+// starts anew. By its holder. STATUS_NOT_FOUND; STATUS_NO_MEMORY: nothing has changed.
 enum status broker_limit(struct session *session, uint64_t id, nsec_t limit_for) MUST_USE;
 
 // Tells the watchers, and starts the time to run anew. `kind` is JOB_EVENT_PROGRESS, _DATA or

@@ -113,7 +113,7 @@ static APART size_t append_move(struct journal *journal, const struct record *re
 {
     const struct queue *queue = job_queue(journal->broker, record->job);
     struct slice name = queue_name(queue);
-    size_t size = codec_move_size(name.len, job_past_size(record->past));
+    size_t size = codec_move_size(name.len, dead_letter_len(record->dead_letter));
     char *to = space_for(journal, size, 0, size);
 
     if (to) {
@@ -122,7 +122,7 @@ static APART size_t append_move(struct journal *journal, const struct record *re
 
         broker_queue_info(journal->broker, queue, &info);
         job_describe_change(journal->broker, record->job, &change);
-        codec_put_move(to, &change, name, info.kept, record->past);
+        codec_put_move(to, &change, name, info.kept, record->dead_letter);
     }
     ledger_resized(&journal->ledger, codec_job_size(record->was_len),
                    ledger_size_of(journal->broker, record->job));

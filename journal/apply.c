@@ -119,7 +119,7 @@ static enum applied apply_move(struct journal *journal, struct seen *seen,
 
     see_id(seen, record->change.id);
     status = broker_restore_move(journal->broker, &record->change, record->name, record->queue_kept,
-                                 &record->past);
+                                 &record->dead_letter);
     if (status == STATUS_OK) {
         note_burial(journal, job, was_buried);
         ledger_resized(&journal->ledger, was_size, ledger_size_of(journal->broker, job));

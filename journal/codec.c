@@ -67,7 +67,7 @@ static char job_flags(const struct job_image *image)
     flags |= image->on_fail == ON_FAIL_DROP ? FLAG_DROP_ON_FAIL : 0u;
     flags |= image->on_loss == ON_LOSS_BACK ? FLAG_BACK_ON_LOSS : 0u;
     flags |= image->queue_kept ? FLAG_QUEUE_KEPT : 0u;
-    flags |= image->past.why != DEAD_NOT ? FLAG_PAST : 0u;
+    flags |= image->dead_letter.why != DEAD_NOT ? FLAG_PAST : 0u;
     return (char)(flags | (unsigned)image->key_kind * FLAG_KEY_KIND);
 }
 
@@ -111,8 +111,8 @@ size_t codec_put_job(char *to, const struct job_image *image, bool with_body)
     end = put_bytes(to + CODEC_JOB_FIXED, image->queue);
     end = put_bytes(end, image->key);
     end = put_bytes(end, image->reducer);
-    if (image->past.why != DEAD_NOT) {
-        end = codec_put_past(end, &image->past);
+    if (image->dead_letter.why != DEAD_NOT) {
+        end = codec_put_past(end, &image->dead_letter);
     }
     if (!with_body) {
         return (size_t)(end - to);
@@ -152,10 +152,10 @@ void codec_put_change(char *to, enum codec_type type, const struct job_change *c
 }
 
 void codec_put_move(char *to, const struct job_change *change, struct slice name, bool kept,
-                    const struct job_past *past)
+                    const struct dead_letter *past)
 {
     char *data = to + CODEC_HEAD;
-    size_t len = MOVE_FIXED + COUNTERS_LEN + name.len + job_past_size(past);
+    size_t len = MOVE_FIXED + COUNTERS_LEN + name.len + dead_letter_len(past);
 
     put_head(to, CODEC_MOVE, (uint32_t)len);
     pad(to, CODEC_HEAD + len);

@@ -33,7 +33,7 @@
 #define CODEC_JOB_FIXED 88 // with head, before what differs in length
 // The names of a job's queue, key and reducer, and its past: all but its body of what differs in
 // length.
-#define CODEC_NAMES_MAX (4 * 512 + JOB_PAST_FIXED)
+#define CODEC_NAMES_MAX (4 * 512 + DEAD_LETTER_FIXED_LEN)
 // The highest id that a record can have.
 #define CODEC_ID_MAX ((UINT64_C(1) << 48) - 1)
 #define CODEC_MEMO_NUMBER_MAX ((UINT64_C(1) << 62) - 1)
@@ -69,7 +69,7 @@ static inline size_t codec_pause_size(size_t name_len)
 {
     return codec_padded(CODEC_HEAD + 24 + name_len);
 }
-// `past_size`: as job_past_size().
+// `past_size`: as dead_letter_len().
 static inline size_t codec_move_size(size_t name_len, size_t past_size)
 {
     return codec_padded(CODEC_HEAD + 52 + name_len + past_size);
@@ -83,7 +83,7 @@ void codec_put_number(char *to, enum codec_type type, uint64_t number); // END, 
 void codec_put_pause(char *to, struct slice name, nsec_t pause_for, nsec_t until_at);
 // `kept`: the queue of that name stays when it is empty. `past`: that the job has there.
 void codec_put_move(char *to, const struct job_change *change, struct slice name, bool kept,
-                    const struct job_past *past);
+                    const struct dead_letter *past);
 
 // Fills in the checksums of the record at `record`, of which `len` bytes stand there and the rest,
 // where it has more, in `tail` and in zeros up to its padding.
@@ -99,12 +99,12 @@ bool codec_job_body(const char *fixed, size_t *start, size_t *len);
 
 struct codec_record {
     enum codec_type type;
-    struct job_image job;     // JOB; slices point into the bytes
-    struct job_change change; // RELEASE, BURY, KICK, TAKE, START, SET, MOVE
-    uint64_t number;          // END, IDS, SYNCED, DROPPED
-    struct slice name;        // PAUSE, MOVE
-    bool queue_kept;          // MOVE
-    struct job_past past;     // MOVE
+    struct job_image job;           // JOB; slices point into the bytes
+    struct job_change change;       // RELEASE, BURY, KICK, TAKE, START, SET, MOVE
+    uint64_t number;                // END, IDS, SYNCED, DROPPED
+    struct slice name;              // PAUSE, MOVE
+    bool queue_kept;                // MOVE
+    struct dead_letter dead_letter; // MOVE
     nsec_t pause_for, until_at;
     struct memo memo; // MEMO; slices point into the bytes
     bool forgotten;   // MEMO: it was dropped, and only kind and key say which

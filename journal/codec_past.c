@@ -6,14 +6,14 @@
 
 // Where fields stand, behind the names of a job, or behind that of a move.
 enum { PAST_AT = 0, PAST_ATTEMPTS = 8, PAST_QUEUE_LEN = 10, PAST_WHY = 12, PAST_ZERO = 13 };
-enum { PAST_QUEUE = JOB_PAST_FIXED };
+enum { PAST_QUEUE = DEAD_LETTER_FIXED_LEN };
 
 // How the reasons are written: the core may number its own as it likes.
-static const enum dead_why reasons[] = {DEAD_NOT, DEAD_ATTEMPTS, DEAD_FAILED, DEAD_EXCEPTION,
-                                        DEAD_EXPIRED};
+static const enum dead_reason reasons[] = {DEAD_NOT, DEAD_ATTEMPTS, DEAD_FAILED, DEAD_EXCEPTION,
+                                           DEAD_EXPIRED};
 #define REASONS (sizeof reasons / sizeof *reasons)
 
-static char reason_byte(enum dead_why why)
+static char reason_byte(enum dead_reason why)
 {
     for (size_t i = 1; i < REASONS; i++) {
         if (reasons[i] == why) {
@@ -23,12 +23,12 @@ static char reason_byte(enum dead_why why)
     UNREACHABLE();
 }
 
-char *codec_put_past(char *to, const struct job_past *past)
+char *codec_put_past(char *to, const struct dead_letter *past)
 {
     if (past->why == DEAD_NOT) {
         return to;
     }
-    memset(to, 0, JOB_PAST_FIXED);
+    memset(to, 0, DEAD_LETTER_FIXED_LEN);
     put64(to + PAST_AT, past->at_ms);
     put16(to + PAST_ATTEMPTS, past->attempts);
     put16(to + PAST_QUEUE_LEN, (uint16_t)past->queue.len);
@@ -39,15 +39,16 @@ char *codec_put_past(char *to, const struct job_past *past)
 
 bool codec_past_fits(size_t len, bool past)
 {
-    return past ? len > JOB_PAST_FIXED && len <= JOB_PAST_FIXED + QUEUE_NAME_MAX : len == 0;
+    return past ? len > DEAD_LETTER_FIXED_LEN && len <= DEAD_LETTER_FIXED_LEN + QUEUE_NAME_MAX
+                : len == 0;
 }
 
-bool codec_read_past(struct slice bytes, bool is_there, struct job_past *past)
+bool codec_read_past(struct slice bytes, bool is_there, struct dead_letter *past)
 {
     static const char zeros[PAST_QUEUE - PAST_ZERO];
     uint8_t why;
 
-    *past = (struct job_past){.why = DEAD_NOT};
+    *past = (struct dead_letter){.why = DEAD_NOT};
     if (!is_there || !codec_past_fits(bytes.len, is_there)) {
         return codec_past_fits(bytes.len, is_there);
     }

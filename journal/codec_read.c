@@ -147,7 +147,7 @@ static bool read_move(const char *data, size_t len, struct codec_record *record)
            name_good(record->name) && read_change_fields(data, FLAGS_MOVE, record) &&
            codec_read_past(
                slice_of(data + name_at + record->name.len, len - name_at - record->name.len),
-               get8(data + CHANGE_FLAGS) & FLAG_PAST, &record->past);
+               get8(data + CHANGE_FLAGS) & FLAG_PAST, &record->dead_letter);
 }
 
 // The queue's name, the key, the reducer and the past, which stand one after the other, before the
@@ -164,7 +164,7 @@ static bool read_names(const char *data, size_t body_at, struct job_image *image
     at += image->reducer.len;
     return name_good(image->queue) &&
            codec_read_past(slice_of(at, (size_t)(data + body_at - at)),
-                           get8(data + JOB_FLAGS) & FLAG_PAST, &image->past);
+                           get8(data + JOB_FLAGS) & FLAG_PAST, &image->dead_letter);
 }
 
 static bool key_good(const struct job_image *image)

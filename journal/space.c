@@ -34,7 +34,7 @@ static size_t size_of(const struct journal *journal, const struct record *record
     case RECORD_SET:
         return CODEC_CHANGE_SIZE;
     case RECORD_MOVE:
-        return codec_move_size(queue_name(record->queue).len, job_past_size(record->past));
+        return codec_move_size(queue_name(record->queue).len, dead_letter_len(record->dead_letter));
     case RECORD_PAUSE:
         return codec_pause_size(queue_name(record->queue).len);
     case RECORD_MEMO:

@@ -82,9 +82,9 @@ static uint64_t bean_count_commands(const void *state)
 // A new connection uses and watches the tube `default`, which is then kept for ever.
 static enum status bean_enter_default(struct bean_conn *conn)
 {
-    const struct terms terms = {.limit_for = 0, .on_limit = ON_LIMIT_RETRY};
+    const struct subscription_terms terms = {.limit_for = 0, .on_limit = ON_LIMIT_RETRY};
     struct broker *broker = conn->shared->broker;
-    enum status status = broker_queue_hold_anyway(broker, SLICE("default"), &conn->used);
+    enum status status = broker_queue_hold_uncapped(broker, SLICE("default"), &conn->used);
 
     if (status != STATUS_OK) {
         return status;

@@ -164,7 +164,7 @@ static void bean_reply_watching(struct bean_conn *conn)
 
 static void bean_exec_watch(struct bean_conn *conn, const struct bean_command *command)
 {
-    const struct terms terms = {.limit_for = 0, .on_limit = ON_LIMIT_RETRY};
+    const struct subscription_terms terms = {.limit_for = 0, .on_limit = ON_LIMIT_RETRY};
     enum status status = broker_subscribe(conn->session, command->name, &terms);
 
     if (status == STATUS_OK) {

@@ -7,7 +7,7 @@
 
 #include "core/base/blob.h"
 #include "core/base/digits.h"
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -399,7 +399,7 @@ static void bean_write_job(struct bean_yaml *yaml, const struct bean_shared *sha
         ENTRY("age", bean_whole_seconds(info->age_for)),
         ENTRY("delay", bean_whole_seconds(info->delay_for)),
         ENTRY("ttr", bean_whole_seconds(info->ttr_for)),
-        ENTRY("time-left", bean_whole_seconds(info->left_for)),
+        ENTRY("time-left", bean_whole_seconds(info->remaining_for)),
         ENTRY("file", file),
         ENTRY("reserves", info->reserves),
         ENTRY("timeouts", info->timeouts),
@@ -418,13 +418,13 @@ static void bean_write_job(struct bean_yaml *yaml, const struct bean_shared *sha
 static void bean_write_dead_letter(struct bean_yaml *yaml, const struct bean_shared *shared,
                                    const struct job *job)
 {
-    struct job_past past;
+    struct dead_letter past;
     const char *why;
 
-    if (!job_past(shared->broker, job, &past)) {
+    if (!job_dead_letter(shared->broker, job, &past)) {
         return;
     }
-    why = dead_why_word(past.why);
+    why = dead_reason_text(past.why);
     bean_write_name(yaml, shared, SLICE("dead-from"), past.queue);
     bean_yaml_plain(yaml, SLICE("dead-why"), slice_str(why));
     bean_yaml_number(yaml, SLICE("dead-attempts"), past.attempts);
@@ -472,7 +472,7 @@ static void bean_write_tube(struct bean_yaml *yaml, const struct queue_info *inf
         ENTRY("cmd-delete", info->ended),
         ENTRY("cmd-pause-tube", info->pauses),
         ENTRY("pause", bean_whole_seconds(info->pause_for)),
-        ENTRY("pause-time-left", bean_whole_seconds(info->pause_left_for)),
+        ENTRY("pause-time-left", bean_whole_seconds(info->pause_remaining_for)),
     };
 
     bean_write_job_counts(yaml, info->ready[BAND_HIGH], info->jobs);
@@ -484,7 +484,7 @@ static void bean_write_policy(struct bean_yaml *yaml, const struct queue *queue,
                               const struct queue_info *info)
 {
     const struct bean_yaml_entry entries[] = {
-        ENTRY("rate-time-left", bean_whole_seconds(info->rate_left_for)),
+        ENTRY("rate-time-left", bean_whole_seconds(info->rate_remaining_for)),
         ENTRY("current-bytes", info->bytes),
     };
     char reasons[64];
@@ -495,7 +495,7 @@ static void bean_write_policy(struct bean_yaml *yaml, const struct queue *queue,
     }
     for (unsigned i = 0; i < CLOSED_REASONS; i++) {
         if (info->closed >> i & 1) {
-            end = stpcpy(stpcpy(end, end == reasons ? "" : "+"), closed_word(i));
+            end = stpcpy(stpcpy(end, end == reasons ? "" : "+"), closed_reason_text(i));
         }
     }
     bean_yaml_plain(yaml, SLICE("closed"),
@@ -551,7 +551,7 @@ struct bean_listing {
     bool watched;          // list-tubes-watched; otherwise list-tubes
     struct grants *grants; // a reference; the caller's rights when the list began
     union {
-        struct queue_roll roll; // list-tubes
+        struct queue_snapshot roll; // list-tubes
         // list-tubes-watched: the last subscription that was listed. The subscriptions do not
         // change while the list is written.
         const struct subscription *place;
@@ -576,7 +576,7 @@ static void bean_list(struct bean_conn *conn, bool watched)
     listing->len = bean_list_head.len;
     bean_yaml_begin(&listing->yaml);
     if (!watched) {
-        broker_roll_begin(conn->shared->broker, &listing->roll);
+        queue_snapshot_begin(conn->shared->broker, &listing->roll);
     }
     conn->doing.listing = listing;
     conn->state = BEAN_LISTING;
@@ -604,7 +604,7 @@ void bean_listing_discard(struct bean_conn *conn)
     struct bean_listing *listing = conn->doing.listing;
 
     if (!listing->watched) {
-        broker_roll_end(conn->shared->broker, &listing->roll);
+        queue_snapshot_end(conn->shared->broker, &listing->roll);
     }
     bean_yaml_discard(&listing->yaml);
     grants_unref(listing->grants);
@@ -674,7 +674,7 @@ static bool bean_listing_finish(struct bean_conn *conn)
         if (listing->watched) {
             listing->place = NULL;
         } else {
-            broker_roll_rewind(&listing->roll);
+            queue_snapshot_rewind(&listing->roll);
         }
         return false;
     }
@@ -691,7 +691,7 @@ enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn)
     for (unsigned i = 0; i < BROKER_SLICE && compared < GLOBS_PER_STEP; i++) {
         const struct queue *queue = listing->watched
                                         ? session_queue_next(conn->session, &listing->place)
-                                        : broker_roll_next(broker, &listing->roll);
+                                        : queue_snapshot_next(broker, &listing->roll);
 
         if (!queue && !listing->watched && !listing->roll.ended) {
             break;

@@ -55,7 +55,7 @@ static inline bool feed_turn_is_over(const struct feed_turn *turn, const struct 
 // each step; a step that begins several commands does so between them.
 static inline void feed_turn_charge(struct feed_turn *turn, struct broker *broker)
 {
-    turn->budget = broker_budget_left(broker, turn->budget);
+    turn->budget = broker_budget_remaining(broker, turn->budget);
 }
 
 // The front-end's `feed`.

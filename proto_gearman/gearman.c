@@ -231,7 +231,7 @@ static const struct session_ops gear_session_ops = {
     .nudged = gear_on_nudged,
     .job_event = gear_on_job_event,
     .undelivered = gear_on_undelivered,
-    .passes_over_taken = true,
+    .ignores_revoked = true,
 };
 
 //

@@ -36,7 +36,7 @@ static nsec_t gear_limit_for(const struct gear_conn *conn, const struct gear_pac
 void gear_can_do(struct gear_conn *conn, const struct gear_packet *packet)
 {
     bool fails = conn->shared->options->on_timeout == GEAR_TIMEOUT_FAILS;
-    const struct terms terms = {
+    const struct subscription_terms terms = {
         .limit_for = gear_limit_for(conn, packet),
         .on_limit = fails ? ON_LIMIT_FAIL : ON_LIMIT_RETRY,
     };
@@ -154,7 +154,7 @@ static APART bool gear_ignores_report(struct gear_conn *conn, const struct gear_
         conn->exception_id = 0;
         return true;
     }
-    return session_was_taken(conn->session, id, is_last);
+    return session_job_revoked(conn->session, id, is_last);
 }
 
 // Replies with an ERROR, and returns false, if the report is refused. `not_found` stands for

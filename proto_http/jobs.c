@@ -2,7 +2,7 @@
 #include "proto_http/jobs.h"
 
 #include "core/base/digits.h"
-#include "core/results.h"
+#include "core/result.h"
 #include "http1/caller.h"
 #include "http1/query.h"
 

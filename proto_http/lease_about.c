@@ -18,7 +18,7 @@ struct about {
 
 static int64_t deadline_of(const struct broker *broker, const struct job_info *info)
 {
-    return nsec_add(broker_now(broker).wall, info->left_for) / NSEC_PER_MSEC;
+    return nsec_add(broker_now(broker).wall, info->remaining_for) / NSEC_PER_MSEC;
 }
 
 static void look(const struct web_shared *shared, const struct web_lease *lease,

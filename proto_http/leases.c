@@ -3,13 +3,13 @@
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "http1/context.h"
 
 #include <openssl/rand.h>
 #include <string.h>
 
-_Static_assert(LEASE_PRINT_SIZE == KEPT_LEASE_NAME, "a lease is kept by the print of its token");
+_Static_assert(LEASE_PRINT_SIZE == DURABLE_LEASE_NAME, "a lease is kept by the print of its token");
 
 // So many sessions are closed at once.
 #define CLOSED_AT_ONCE 16
@@ -285,7 +285,8 @@ void web_holder_leave(struct web_holder *holder)
 //
 
 // The next lease of the holder, whose print is known, and for which there is room in the table.
-static void add(struct web_holder *holder, struct web_lease *lease, const struct kept_lease *kept)
+static void add(struct web_holder *holder, struct web_lease *lease,
+                const struct durable_lease *kept)
 {
     struct web_leases *leases = holder->leases;
 
@@ -304,7 +305,7 @@ enum status web_lease_add(struct web_holder *holder, uint64_t job_id, nsec_t lim
 {
     struct web_leases *leases = holder->leases;
     struct web_lease *lease = &holder->all[holder->count];
-    struct kept_lease kept = {.job_id = job_id, .limit_for = limit_for};
+    struct durable_lease kept = {.job_id = job_id, .limit_for = limit_for};
     struct lease_print print;
 
     ENSURE(holder->count < holder->room);
@@ -315,11 +316,11 @@ enum status web_lease_add(struct web_holder *holder, uint64_t job_id, nsec_t lim
     }
     memcpy(kept.name, print.bits, LEASE_PRINT_SIZE);
     add(holder, lease, &kept);
-    broker_lease_keep(holder->session, &kept);
+    broker_lease_persist(holder->session, &kept);
     return STATUS_OK;
 }
 
-static bool resume(struct web_leases *leases, const struct kept_lease *kept)
+static bool resume(struct web_leases *leases, const struct durable_lease *kept)
 {
     struct web_holder *holder;
 
@@ -337,12 +338,12 @@ static bool resume(struct web_leases *leases, const struct kept_lease *kept)
 
 void web_leases_resume(struct web_leases *leases)
 {
-    struct kept_lease kept;
+    struct durable_lease kept;
     uint64_t cursor = 0;
     int64_t resumed = 0;
     int64_t over = 0;
 
-    while (broker_kept_lease_next(leases->broker, &cursor, &kept)) {
+    while (broker_durable_lease_next(leases->broker, &cursor, &kept)) {
         if (resume(leases, &kept)) {
             resumed++;
         } else {

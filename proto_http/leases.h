@@ -10,8 +10,8 @@
 // Each of these jobs has a token, by which the worker names it from any connection. A token is good
 // as long as the session holds the job, and is forgotten at the latest with the session.
 //
-// The leases of jobs that a journal keeps are kept there, too (core/kept_leases.h), by the print of
-// their tokens: after a restart each is a session's again, which has this one job.
+// The leases of jobs that a journal keeps are kept there, too (core/durable_lease.h), by the print
+// of their tokens: after a restart each is a session's again, which has this one job.
 //
 // All of this is the front-end's, one for all of its connections (struct web_shared). Memory is
 // asked for when work is; nothing that happens to a lease later can fail.

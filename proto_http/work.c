@@ -197,7 +197,7 @@ static enum http1_progress look(struct http1_conn *conn)
 
 static enum status subscribe_all(struct http1_conn *conn, struct web_holder *holder)
 {
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
     struct slice query = web_request(conn)->target.query;
     struct slice name, value;
     enum status status = STATUS_OK;

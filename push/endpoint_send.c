@@ -28,13 +28,13 @@ static void lack_memory(struct endpoint *endpoint, struct request *request)
 // How long the request may take.
 static nsec_t time_for(const struct endpoint *endpoint, const struct job_info *info)
 {
-    nsec_t margin = info->left_for / 10;
+    nsec_t margin = info->remaining_for / 10;
     nsec_t left;
 
     if (info->ttr_for == 0) {
         return endpoint->spec->timeout_for;
     }
-    left = info->left_for - (margin < BEFORE_LEASE_END ? margin : BEFORE_LEASE_END);
+    left = info->remaining_for - (margin < BEFORE_LEASE_END ? margin : BEFORE_LEASE_END);
     return left < endpoint->spec->timeout_for ? left : endpoint->spec->timeout_for;
 }
 

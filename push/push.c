@@ -2,7 +2,7 @@
 #include "push/push.h"
 
 #include "core/broker.h"
-#include "core/policies.h"
+#include "core/policy.h"
 #include "proto_common/sight_push.h"
 #include "push/push_private.h"
 
@@ -143,7 +143,7 @@ void push_adopt(struct push *push, struct push_plan *plan)
 // The endpoint that the queue's jobs are for; NULL where they are for none.
 static struct endpoint *endpoint_of(const struct push *push, const struct queue *queue)
 {
-    const struct policy_rule *rule = broker_policy_behind(push->broker, queue);
+    const struct policy_rule *rule = broker_policy_fallback(push->broker, queue);
 
     if (!rule || !rule->tell) {
         return NULL;
@@ -162,7 +162,7 @@ static struct endpoint *endpoint_of(const struct push *push, const struct queue 
 // Sees to it that just the endpoint that the queue is for takes jobs from it. False without memory.
 static bool assign(const struct push *push, struct queue *queue)
 {
-    static const struct terms terms = {.limit_for = 0};
+    static const struct subscription_terms terms = {.limit_for = 0};
     struct endpoint *mine = endpoint_of(push, queue);
     struct slice name = queue_name(queue);
 
@@ -214,8 +214,8 @@ static void search(struct push *push)
 
 static void hear_of_queues(struct push *push)
 {
-    for (unsigned i = 0; i < QUEUES_AT_ONCE && broker_policed_pending(push->broker); i++) {
-        assign_or_search(push, broker_policed_next(push->broker));
+    for (unsigned i = 0; i < QUEUES_AT_ONCE && broker_policy_changed_pending(push->broker); i++) {
+        assign_or_search(push, broker_policy_changed_next(push->broker));
     }
     if (push->search_at <= push_now(push)) {
         search(push);
@@ -232,7 +232,7 @@ nsec_t push_due(const struct push *push)
     const struct endpoint *first = push_first_due(push);
     nsec_t at = first ? first->due_at : NSEC_NEVER;
 
-    if (broker_policed_pending(push->broker) || store_got_on(push)) {
+    if (broker_policy_changed_pending(push->broker) || store_got_on(push)) {
         return 0;
     }
     return at < push->search_at ? at : push->search_at;

@@ -32,7 +32,7 @@ static size_t gather(const struct run_policies *run, const struct config_section
     for (size_t i = 0; i < run->count; i++) {
         if (!run->all[i]->why_not) {
             rules[count] = queue_section_rule(&run->all[i]->section);
-            rules[count].passes_on = true;
+            rules[count].falls_through = true;
             rules[count++].tell = tell;
         }
     }

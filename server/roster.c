@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/roster.h"
 
-#include "core/counts.h"
+#include "core/statistics.h"
 #include "server/conn_private.h"
 
 static struct conn *conn_at(struct tree_node *node)

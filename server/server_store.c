@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "core/counts.h"
+#include "core/statistics.h"
 #include "server/calendar.h"
 #include "server/io/io.h"
 #include "server/process/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transfer/job_line.h"
 
-#include "core/past.h"
+#include "core/dead_letter.h"
 #include "core/submit.h"
 
 #include "transfer/members.h"
@@ -73,7 +73,7 @@ static void read_counts(struct members *members, struct job_image *image)
     members_part_end(members, &counts);
 }
 
-static void read_past(struct members *members, struct job_past *past)
+static void read_past(struct members *members, struct dead_letter *past)
 {
     static const char *const names[] = {"queue", "queue_path", "why", "attempts", "at", NULL};
     struct members part = {.of = "past: "};
@@ -84,7 +84,7 @@ static void read_past(struct members *members, struct job_past *past)
     }
     members_known(&part, names);
     read_name(&part, "queue", QUEUE_NAME_MAX, &past->queue);
-    past->why = (enum dead_why)(word_of(&part, "why", line_dead_whys, 0) + 1);
+    past->why = (enum dead_reason)(word_of(&part, "why", line_dead_whys, 0) + 1);
     past->attempts = (uint16_t)number_of(&part, "attempts", JOB_ATTEMPTS_MAX, 0);
     (void)members_seconds(&part, "at", CREATED_MOST, &at);
     past->at_ms = (uint64_t)(at / NSEC_PER_MSEC);
@@ -144,7 +144,7 @@ static void read_image(struct members *members, nsec_t now_at, struct job_image 
     read_key(members, image);
     read_name(members, "reducer", JOB_KEY_MAX, &image->reducer);
     read_counts(members, image);
-    read_past(members, &image->past);
+    read_past(members, &image->dead_letter);
     (void)members_bytes(members, "body", &image->body);
     if (image->queue.len == 0) {
         members_blame(members, "queue lacks");

@@ -57,7 +57,7 @@ static json_t *seconds(nsec_t at)
     return json_real((double)llround((double)at / (double)NSEC_PER_MSEC) / 1000.0);
 }
 
-static json_t *past(const struct job_past *past)
+static json_t *past(const struct dead_letter *past)
 {
     if (past->why == DEAD_NOT) {
         return json_null();
@@ -96,7 +96,7 @@ json_t *job_line_head(const struct job_image *image)
         line_on_fail[image->on_fail], "on_loss", line_on_loss[image->on_loss], "key_kind",
         line_key_kinds[image->key_kind], "key", name_or_null(image->key), "reducer",
         name_or_null(image->reducer), "counts", counts(image), "created_at",
-        seconds((nsec_t)image->created_ms * NSEC_PER_MSEC), "past", past(&image->past));
+        seconds((nsec_t)image->created_ms * NSEC_PER_MSEC), "past", past(&image->dead_letter));
 }
 
 static json_t *body(struct slice bytes)

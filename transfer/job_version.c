@@ -55,13 +55,13 @@ uint64_t job_version(const struct job_image *image)
         (uint64_t)(delayed && now->on_wall) | (uint64_t)(delayed && now->imposed) << 1,
         now->attempts,
         now->state == JOB_BURIED ? now->burial : 0,
-        image->past.why,
-        image->past.attempts,
-        image->past.at_ms,
+        image->dead_letter.why,
+        image->dead_letter.attempts,
+        image->dead_letter.at_ms,
     };
 
     return hash_slice(hash_on(job_contents(image), (const char *)numbers, sizeof numbers),
-                      image->past.why == DEAD_NOT ? SLICE("") : image->past.queue);
+                      image->dead_letter.why == DEAD_NOT ? SLICE("") : image->dead_letter.queue);
 }
 
 void job_version_write(uint64_t version, char text[JOB_VERSION_SIZE])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transfer/line_words.h"
 
-#include "core/past.h"
+#include "core/dead_letter.h"
 #include "core/submit.h"
 
 #include <stddef.h>
@@ -31,9 +31,7 @@ const char *const line_key_kinds[] = {
 };
 
 const char *const line_dead_whys[] = {
-    [DEAD_ATTEMPTS - 1] = "attempts",
-    [DEAD_FAILED - 1] = "failed",
-    [DEAD_EXCEPTION - 1] = "exception",
-    [DEAD_EXPIRED - 1] = "expired",
-    [DEAD_WHYS - 1] = NULL,
+    [DEAD_ATTEMPTS - 1] = "attempts",   [DEAD_FAILED - 1] = "failed",
+    [DEAD_EXCEPTION - 1] = "exception", [DEAD_EXPIRED - 1] = "expired",
+    [DEAD_REASONS - 1] = NULL,
 };

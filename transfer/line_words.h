@@ -8,6 +8,6 @@ extern const char *const line_states[];    // enum job_state; held jobs are read
 extern const char *const line_on_fail[];   // enum on_fail
 extern const char *const line_on_loss[];   // enum on_loss
 extern const char *const line_key_kinds[]; // enum key_kind
-extern const char *const line_dead_whys[]; // enum dead_why, without the first
+extern const char *const line_dead_whys[]; // enum dead_reason, without the first
 
 #endif

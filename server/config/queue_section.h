@@ -4,7 +4,7 @@
 
 // [queue GLOB]: the policy of all queues whose names fit the glob and that of no section before.
 
-#include "core/policies.h"
+#include "core/policy.h"
 #include "server/config/queue_push.h"
 #include "server/config/sections.h"
 

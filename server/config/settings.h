@@ -25,7 +25,7 @@ struct server_settings {
     uint64_t max_connection_memory;      // bytes; see connection_memory.h
     int64_t max_connections_per_address; // 0: any number
     uint64_t max_memory;                 // bytes; 0: no limit
-    uint64_t max_kept_results;           // bytes; see core/results.h
+    uint64_t max_kept_results;           // bytes; see core/result.h
     uint64_t max_kept_keys;              // bytes, of MEMO_UNIQUE; see core/memo.h
     char *io_threads;                    // that read and write, for io_threads_parse
     int io_spread;                       // enum io_spread

@@ -8,7 +8,7 @@
 #include "tests/support/nth_alloc.h"
 
 #include "tests/support/broker_check.h"
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

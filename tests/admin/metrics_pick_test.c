@@ -217,9 +217,9 @@ static void bounds_of_metrics_are_bounds_of_what_is_counted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < METRIC_BUCKETS; i++) {
-        assert_int_equal(spans_bound(metric_last_span[i]), metric_ends[i]);
+        assert_int_equal(histogram_bound(metric_last_span[i]), metric_ends[i]);
     }
-    assert_int_equal(metric_last_span[METRIC_BOUNDS], SPAN_BOUNDS);
+    assert_int_equal(metric_last_span[METRIC_BOUNDS], HISTOGRAM_BOUNDS);
 }
 
 int main(void)

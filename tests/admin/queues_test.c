@@ -2,7 +2,7 @@
 
 // Lists of queues, and one queue.
 
-#include "core/policies.h"
+#include "core/policy.h"
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/wire_callers.h"
@@ -385,12 +385,12 @@ static void very_many_queues_that_have_gone_are_passed_over_in_slices(void **sta
 {
     struct admin *t = *state;
     struct broker *broker = rig_broker(t->rig);
-    struct queue_roll older;
+    struct queue_snapshot older;
     unsigned long feeds;
     json_t *document;
     char name[16];
 
-    broker_roll_begin(broker, &older);
+    queue_snapshot_begin(broker, &older);
     for (int i = 0; i < MANY; i++) {
         (void)snprintf(name, sizeof name, "q%d", i);
         drop(t, name);
@@ -402,7 +402,7 @@ static void very_many_queues_that_have_gone_are_passed_over_in_slices(void **sta
     assert_int_equal(number_at(document, "total"), 2);
     assert_string_equal(text_at(document, "queues/0/name"), "behind");
     json_decref(document);
-    broker_roll_end(broker, &older);
+    queue_snapshot_end(broker, &older);
 }
 
 static void a_list_that_is_not_read_is_forgotten_with_its_connection(void **state)
@@ -417,7 +417,7 @@ static void a_list_that_is_not_read_is_forgotten_with_its_connection(void **stat
     peer_free(t->a);
     drop(t, "q7");
     rig_run(t->rig);
-    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), 0);
+    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
 }
 
 #define MANY_QUEUES(test) cmocka_unit_test_setup_teardown(test, setup_many, admin_teardown)

@@ -2,7 +2,7 @@
 
 // What jobs have ended with, as operators see it.
 
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_beanstalk/wire_bean.h"

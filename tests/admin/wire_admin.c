@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/admin/wire_admin.h"
 
-#include "core/counts.h"
+#include "core/statistics.h"
 
 #include "tests/proto_common/record_quota.h"
 

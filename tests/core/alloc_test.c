@@ -99,7 +99,7 @@ static enum status hold_queue(struct stage *s)
 
 static enum status subscribe(struct stage *s)
 {
-    struct terms terms = {.limit_for = SEC(5)};
+    struct subscription_terms terms = {.limit_for = SEC(5)};
 
     return broker_subscribe(actor(s)->session, SLICE("some queue"), &terms);
 }
@@ -447,7 +447,7 @@ static enum status assign_and_take_back(struct stage *s)
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     assert_status(STATUS_OK, stage_cancel_held(s, 1));
     stage_advance(s, SEC(1));
-    assert_int_equal(stage_job(s, 2).left_for, SEC(5));
+    assert_int_equal(stage_job(s, 2).remaining_for, SEC(5));
     return STATUS_OK;
 }
 
@@ -479,7 +479,7 @@ static void wait_that_goes_on_without_memory_ends_once(void **state)
         assert_true(n == 1 || !over);
         PUT(s, .queue = "q");
         stage_expect(s, over ? "" : "a leased 2");
-        assert_int_equal(stage_job(s, 2).left_for, over ? 0 : SEC(5));
+        assert_int_equal(stage_job(s, 2).remaining_for, over ? 0 : SEC(5));
         stage_free(s);
     }
 }
@@ -546,7 +546,7 @@ static void restoring_may_fail(void **state)
         stage_expect_jobs(s, "r", 1, 0, 0, 0);
         assert_int_equal(job_id(broker_find_name(s->broker, SLICE("l"))), 2);
         assert_null(broker_find_name(s->broker, SLICE("k")));
-        assert_int_equal(stage_queue(s, "p").pause_left_for, SEC(5));
+        assert_int_equal(stage_queue(s, "p").pause_remaining_for, SEC(5));
         stage_free(s);
         if (made < n) {
             return;

@@ -26,7 +26,7 @@ static enum status try_submit(struct actor *a, const char *queue, bool watched)
 
 static enum status try_subscribe(struct actor *a, const char *queue)
 {
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
     enum status status = broker_subscribe(a->session, stage_slice(queue), &terms);
 
     stage_step(a->stage);

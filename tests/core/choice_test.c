@@ -36,7 +36,7 @@ static struct slice name_of(char room[16], char letter, int number)
 
 static void subscribe(struct fair *f, char letter, int number)
 {
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
     char room[16];
 
     assert_status(STATUS_OK,

@@ -17,13 +17,13 @@ static void a_clock_that_is_behind_at_a_restart_stretches_no_delay(void **state)
 
     PUT(s, .delay_for = SEC(5));
     again = stage_restart(s, -YEAR);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(5));
     stage_advance(again, SEC(5));
     assert_int_equal(stage_state(again, 1), JOB_READY);
     stage_free(again);
     // As machines without a battery begin: in 1970.
     again = stage_restart(s, -STAGE_WALL_AT);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(5));
     stage_free(again);
 }
 
@@ -39,8 +39,8 @@ static void a_clock_that_was_ahead_at_the_put_stretches_no_delay(void **state)
     assert_int_equal(act_take(w), 2);
     assert_status(STATUS_OK, act_release(w, 2, 0, SEC(30)));
     again = stage_restart(s, -10 * YEAR + SEC(10));
-    assert_int_equal(stage_job(again, 1).left_for, SEC(60));
-    assert_int_equal(stage_job(again, 2).left_for, SEC(30));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(60));
+    assert_int_equal(stage_job(again, 2).remaining_for, SEC(30));
     stage_free(again);
 }
 
@@ -52,12 +52,12 @@ static void no_clock_stretches_a_pause(void **state)
     PUT(s, .queue = "q");
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(40)));
     again = stage_restart(s, -YEAR);
-    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(40));
+    assert_int_equal(stage_queue(again, "q").pause_remaining_for, SEC(40));
     stage_advance(again, SEC(40));
-    assert_int_equal(stage_queue(again, "q").pause_left_for, 0);
+    assert_int_equal(stage_queue(again, "q").pause_remaining_for, 0);
     stage_free(again);
     again = stage_restart(s, SEC(15));
-    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(25));
+    assert_int_equal(stage_queue(again, "q").pause_remaining_for, SEC(25));
     stage_free(again);
 }
 
@@ -68,7 +68,7 @@ static void a_calendar_moment_stays_what_it_is(void **state)
 
     PUT(s, .at = STAGE_WALL_AT + SEC(60));
     again = stage_restart(s, -YEAR);
-    assert_int_equal(stage_job(again, 1).left_for, YEAR + SEC(60));
+    assert_int_equal(stage_job(again, 1).remaining_for, YEAR + SEC(60));
     stage_step_wall(again, YEAR + SEC(60));
     assert_int_equal(stage_state(again, 1), JOB_READY);
     stage_free(again);
@@ -84,8 +84,8 @@ static void the_delay_of_a_submission_that_joined_holds(void **state)
     PUT(s, .delay_for = SEC(20), .key = "calendar");
     PUT(s, .delay_for = SEC(20), .key = "delay");
     again = stage_restart(s, -YEAR);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(20));
-    assert_int_equal(stage_job(again, 2).left_for, SEC(20));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(20));
+    assert_int_equal(stage_job(again, 2).remaining_for, SEC(20));
     stage_free(again);
 }
 
@@ -100,7 +100,7 @@ static void a_delay_of_unknown_length_is_kept(void **state)
 
     assert_status(STATUS_OK, broker_restore_job(s->broker, &image, &job));
     assert_status(STATUS_OK, broker_restore_finish(s->broker, 2));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(90));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(90));
 }
 
 static void age_follows_no_step_of_the_wall_clock(void **state)
@@ -182,9 +182,9 @@ static void expect_fate(struct stage *s, const struct fate *fate)
 
     assert_true(info.age_for >= 0 && info.created_at >= 0);
     if (info.state == JOB_DELAYED) {
-        assert_true(info.left_for > 0);
-        assert_true(fate->at ? s->now.wall + info.left_for == fate->at
-                             : info.left_for <= fate->delay_for);
+        assert_true(info.remaining_for > 0);
+        assert_true(fate->at ? s->now.wall + info.remaining_for == fate->at
+                             : info.remaining_for <= fate->delay_for);
     } else {
         assert_int_equal(info.state, JOB_READY);
     }

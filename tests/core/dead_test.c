@@ -4,32 +4,32 @@
 
 #include "tests/support/nth_alloc.h"
 
-#include "core/past.h"
+#include "core/dead_letter.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MOVES .on_exhausted = ON_EXHAUSTED_MOVE, .dead_queue = SLICE("{queue}.dead")
 
-static void expect_past(struct stage *s, uint64_t id, const char *queue, enum dead_why why,
+static void expect_past(struct stage *s, uint64_t id, const char *queue, enum dead_reason why,
                         unsigned attempts)
 {
     const struct job *job = broker_find(s->broker, id);
-    struct job_past past;
+    struct dead_letter past;
 
     assert_non_null(job);
-    assert_true(job_past(s->broker, job, &past));
+    assert_true(job_dead_letter(s->broker, job, &past));
     assert_true(slice_equal(past.queue, stage_slice(queue)));
-    assert_string_equal(dead_why_word(past.why), dead_why_word(why));
+    assert_string_equal(dead_reason_text(past.why), dead_reason_text(why));
     assert_int_equal(past.attempts, attempts);
     assert_int_equal(past.at_ms, s->now.wall / NSEC_PER_MSEC);
 }
 
 static void expect_no_past(struct stage *s, uint64_t id)
 {
-    struct job_past past;
+    struct dead_letter past;
 
-    assert_false(job_past(s->broker, broker_find(s->broker, id), &past));
+    assert_false(job_dead_letter(s->broker, broker_find(s->broker, id), &past));
 }
 
 static void take_and_fail(struct actor *w, uint64_t id)
@@ -450,7 +450,7 @@ static void a_dead_letter_has_its_past_after_a_restart(void **state)
     next = stage_restart(s, SEC(3));
     after = stage_image(next, 1);
     stage_expect_same_image(&before, &after);
-    assert_int_equal(after.past.why, DEAD_FAILED);
+    assert_int_equal(after.dead_letter.why, DEAD_FAILED);
     stage_free(next);
 }
 
@@ -478,10 +478,10 @@ static void records_of_moves_say_whether_there_is_a_past(void **state)
         struct job_image was = stage_image(s, id);
         struct job_image is = stage_image(copy, id);
 
-        assert_int_equal(was.past.why, id == 1 ? DEAD_FAILED : DEAD_NOT);
-        assert_int_equal(is.past.why, was.past.why);
-        assert_int_equal(is.past.attempts, was.past.attempts);
-        assert_true(slice_equal(is.past.queue, was.past.queue));
+        assert_int_equal(was.dead_letter.why, id == 1 ? DEAD_FAILED : DEAD_NOT);
+        assert_int_equal(is.dead_letter.why, was.dead_letter.why);
+        assert_int_equal(is.dead_letter.attempts, was.dead_letter.attempts);
+        assert_true(slice_equal(is.dead_letter.queue, was.dead_letter.queue));
         assert_true(slice_equal(is.queue, was.queue));
     }
     stage_free(copy);
@@ -492,40 +492,41 @@ static void records_of_moves_say_whether_there_is_a_past(void **state)
 static const struct job_image dead_image = {
     .now = {.id = 1, .state = JOB_READY},
     .queue = {"d", 1},
-    .past = {.queue = {"q", 1}, .why = DEAD_EXPIRED, .attempts = 3, .at_ms = 4},
+    .dead_letter = {.queue = {"q", 1}, .why = DEAD_EXPIRED, .attempts = 3, .at_ms = 4},
 };
 
 static void a_past_that_cannot_be_is_not_restored(void **state)
 {
     struct stage *s = *state;
     struct job_image image = dead_image;
-    struct job_past wrong[] = {dead_image.past, dead_image.past, dead_image.past, dead_image.past};
+    struct dead_letter wrong[] = {dead_image.dead_letter, dead_image.dead_letter,
+                                  dead_image.dead_letter, dead_image.dead_letter};
     const struct job *job;
 
     wrong[0].queue.len = 0;
-    wrong[1].why = DEAD_WHYS;
+    wrong[1].why = DEAD_REASONS;
     wrong[2].attempts = JOB_ATTEMPTS_MAX + 1;
     wrong[3].at_ms = UINT64_MAX;
     for (size_t i = 0; i < 4; i++) {
-        image.past = wrong[i];
+        image.dead_letter = wrong[i];
         assert_status(STATUS_BAD_NAME, broker_restore_job(s->broker, &image, &job));
     }
     assert_status(STATUS_OK, broker_restore_job(s->broker, &dead_image, &job));
-    assert_status(STATUS_BAD_NAME,
-                  broker_restore_move(s->broker, &image.now, SLICE("e"), false, &image.past));
+    assert_status(STATUS_BAD_NAME, broker_restore_move(s->broker, &image.now, SLICE("e"), false,
+                                                       &image.dead_letter));
     assert_status(STATUS_OK, broker_restore_finish(s->broker, 2));
 }
 
 static void restoring_a_past_may_fail_and_be_done_again(void **state)
 {
-    const struct job_past other = {.queue = SLICE("r"), .why = DEAD_FAILED};
+    const struct dead_letter other = {.queue = SLICE("r"), .why = DEAD_FAILED};
     bool made = false;
 
     (void)state;
     for (size_t n = 1; !made; n++) {
         struct stage *s = stage_new((struct broker_options){0}, true);
         const struct job *job;
-        struct job_past past;
+        struct dead_letter past;
         enum status first, second;
 
         nth_alloc_fail(n);
@@ -539,11 +540,11 @@ static void restoring_a_past_may_fail_and_be_done_again(void **state)
         nth_alloc_fail(0);
         if (second != STATUS_OK) {
             assert_status(STATUS_NO_MEMORY, second);
-            assert_true(job_past(s->broker, job, &past) && past.why == DEAD_EXPIRED);
+            assert_true(job_dead_letter(s->broker, job, &past) && past.why == DEAD_EXPIRED);
             assert_status(STATUS_OK, broker_restore_move(s->broker, &dead_image.now, SLICE("e"),
                                                          false, &other));
         }
-        assert_true(job_past(s->broker, job, &past) && past.why == DEAD_FAILED);
+        assert_true(job_dead_letter(s->broker, job, &past) && past.why == DEAD_FAILED);
         assert_status(STATUS_OK, broker_restore_finish(s->broker, 2));
         stage_step(s);
         stage_free(s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // Jobs that were ready for longer than their queue's policy lets them be.
 #include "core/import.h"
-#include "core/past.h"
-#include "core/results.h"
+#include "core/dead_letter.h"
+#include "core/result.h"
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
@@ -204,7 +204,7 @@ static void job_that_expires_goes_to_the_dead_queue(void **state)
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
     const struct job *job;
-    struct job_past past;
+    struct dead_letter past;
 
     POLICY(s, "q", .expire_after_for = SEC(10), .on_expired = ON_EXPIRED_MOVE,
            .dead_queue = SLICE("{queue}.dead"));
@@ -215,7 +215,7 @@ static void job_that_expires_goes_to_the_dead_queue(void **state)
     job = broker_find(s->broker, 1);
     assert_non_null(job);
     assert_true(slice_equal(queue_name(job_queue(s->broker, job)), SLICE("q.dead")));
-    assert_true(job_past(s->broker, job, &past));
+    assert_true(job_dead_letter(s->broker, job, &past));
     assert_int_equal(past.why, DEAD_EXPIRED);
     assert_int_equal(stage_state(s, 2), JOB_GONE);
     assert_null(stage_find(s, "q"));

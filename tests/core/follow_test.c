@@ -95,7 +95,7 @@ static void queue_whose_last_job_has_moved_goes(void **state)
 {
     struct stage *s = *state;
     const struct job_change now = {.id = 1, .state = JOB_READY};
-    const struct job_past past = {.why = DEAD_NOT};
+    const struct dead_letter past = {.why = DEAD_NOT};
 
     restore(s, plain(1, "q"));
     assert_status(STATUS_OK, broker_restore_move(s->broker, &now, SLICE("r"), false, &past));
@@ -164,7 +164,7 @@ static void paused_queue_stays_until_its_pause_is_over(void **state)
     restore(s, plain(1, "r"));
     pass(s, SEC(59));
     tidy(s);
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(1));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(1));
     pass(s, SEC(1));
     tidy(s);
     assert_null(stage_find(s, "q"));
@@ -193,7 +193,7 @@ static void pause_that_goes_on_outlives_the_start(void **state)
     pass(s, SEC(10));
     tidy(s);
     finish(s, 1);
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(50));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(50));
     stage_advance(s, SEC(50));
     assert_null(stage_find(s, "q"));
 }
@@ -225,7 +225,7 @@ static void clock_that_is_set_is_obeyed(void **state)
     pass(s, 0);
     tidy(s);
     assert_int_equal(memos(s, MEMO_RESULT), 0);
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(500));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(500));
     finish(s, 1);
 }
 
@@ -239,7 +239,7 @@ static void delays_count_from_the_present(void **state)
     image.now.delay = 60;
     image.now.due_at = s->now.wall + SEC(60);
     restore(s, image);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(60));
     pass(s, SEC(59));
     finish(s, 10);
     stage_advance(s, MSEC(999));
@@ -370,7 +370,7 @@ static void key_goes_with_the_job_that_moves(void **state)
 {
     struct stage *s = *state;
     const struct job_change now = {.id = 1, .state = JOB_READY, .keyed = true};
-    const struct job_past past = {.why = DEAD_NOT};
+    const struct dead_letter past = {.why = DEAD_NOT};
 
     restore(s, named(1, "q"));
     assert_status(STATUS_OK, broker_restore_move(s->broker, &now, SLICE("r"), false, &past));

@@ -97,7 +97,7 @@ static void subscriptions_are_refused_last_and_a_few_never(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
-    const struct terms terms = {0};
+    const struct subscription_terms terms = {0};
     char name[16];
     int count = 0;
 

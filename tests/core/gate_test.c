@@ -193,7 +193,7 @@ static void rate_lets_a_burst_and_then_one_each_interval(void **state)
     assert_int_equal(act_take(w), 3);
     assert_int_equal(act_take(w), 0);
     assert_int_equal(stage_queue(s, "q").closed, CLOSED_RATE);
-    assert_int_equal(stage_queue(s, "q").rate_left_for, MSEC(200));
+    assert_int_equal(stage_queue(s, "q").rate_remaining_for, MSEC(200));
     assert_int_equal(due_in(s), MSEC(200));
     stage_advance(s, MSEC(200) - 1);
     assert_int_equal(act_take(w), 0);
@@ -305,7 +305,7 @@ static void what_was_not_delivered_was_not_taken(void **state)
     broker_undelivered(w->session, 1);
     act_close(w);
     stage_expect(s, "v leased 1");
-    assert_int_equal(stage_queue(s, "q").rate_left_for, SEC(60));
+    assert_int_equal(stage_queue(s, "q").rate_remaining_for, SEC(60));
 }
 
 static void queue_stays_until_its_rate_is_at_rest(void **state)

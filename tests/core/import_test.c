@@ -62,7 +62,7 @@ static void a_job_comes_in_with_all_that_it_had(void **state)
     image.now.keyed = true;
     stage_expect_same_image(&image, &is);
     assert_int_equal(stage_job(s, 42).age_for, SEC(100));
-    assert_int_equal(stage_job(s, 42).left_for, SEC(9));
+    assert_int_equal(stage_job(s, 42).remaining_for, SEC(9));
     assert_true(stage_job(s, 42).durable);
     assert_int_equal(stage_queue(s, "mail").total_jobs, 1);
 }

@@ -4,15 +4,15 @@
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "core/restore.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct kept_lease lease_of(uint64_t id, nsec_t limit_for)
+static struct durable_lease lease_of(uint64_t id, nsec_t limit_for)
 {
-    struct kept_lease lease = {.job_id = id, .limit_for = limit_for};
+    struct durable_lease lease = {.job_id = id, .limit_for = limit_for};
 
     memset(lease.name, (int)id, sizeof lease.name);
     return lease;
@@ -20,12 +20,12 @@ static struct kept_lease lease_of(uint64_t id, nsec_t limit_for)
 
 static void keep(struct actor *w, uint64_t id, nsec_t limit_for)
 {
-    const struct kept_lease lease = lease_of(id, limit_for);
+    const struct durable_lease lease = lease_of(id, limit_for);
 
     if (limit_for > 0) {
         assert_status(STATUS_OK, broker_limit(w->session, id, limit_for));
     }
-    broker_lease_keep(w->session, &lease);
+    broker_lease_persist(w->session, &lease);
     stage_step(w->stage);
 }
 
@@ -39,16 +39,16 @@ static uint64_t begin(struct actor *w, nsec_t ttr_for, nsec_t limit_for)
     return id;
 }
 
-static bool next(struct stage *s, struct kept_lease *lease)
+static bool next(struct stage *s, struct durable_lease *lease)
 {
     uint64_t cursor = 0;
 
-    return broker_kept_lease_next(s->broker, &cursor, lease);
+    return broker_durable_lease_next(s->broker, &cursor, lease);
 }
 
 static void expect_none(struct stage *s)
 {
-    struct kept_lease lease;
+    struct durable_lease lease;
 
     assert_false(next(s, &lease));
 }
@@ -56,8 +56,8 @@ static void expect_none(struct stage *s)
 // The only lease that was kept is that of the job, and `w` resumes it.
 static enum status try_resume(struct actor *w, uint64_t id)
 {
-    struct kept_lease lease = {.job_id = 0};
-    const struct kept_lease meant = lease_of(id, 0);
+    struct durable_lease lease = {.job_id = 0};
+    const struct durable_lease meant = lease_of(id, 0);
     enum status status;
 
     assert_true(next(w->stage, &lease));
@@ -95,7 +95,7 @@ static void a_kept_lease_goes_on_after_a_restart_for_what_is_left_of_it(void **s
     stage_advance(s, SEC(10));
     again = stage_restart(s, SEC(5));
     w = resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(45));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(45));
     assert_int_equal(act_take(stage_worker(again, "v", "q")), 0);
     assert_status(STATUS_OK, act_complete(w, 1, NULL));
     assert_int_equal(stage_state(again, 1), JOB_GONE);
@@ -129,7 +129,7 @@ static void a_renewal_is_kept_once_a_second(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
-    struct kept_lease lease;
+    struct durable_lease lease;
     struct actor *w = stage_worker(s, "w", "q");
 
     begin(w, SEC(60), 0);
@@ -147,7 +147,7 @@ static void a_renewal_is_kept_once_a_second(void **state)
     stage_expect_recorded(s, "memo lease");
     again = stage_restart(s, 0);
     w = resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(60));
     // So is one after the restart.
     stage_advance(again, SEC(30));
     assert_status(STATUS_OK, act_touch(w, 1));
@@ -166,7 +166,7 @@ static void a_renewal_by_an_operator_is_kept_too(void **state)
     assert_status(STATUS_OK, stage_act(s, NULL, 1, ACT(.kind = ACT_TOUCH)));
     again = stage_restart(s, SEC(1));
     resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(59));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(59));
     stage_free(again);
 }
 
@@ -174,7 +174,7 @@ static void a_limit_goes_on_too(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
-    struct kept_lease lease;
+    struct durable_lease lease;
     struct actor *w = stage_worker(s, "w", "q");
 
     begin(w, 0, SEC(30));
@@ -184,9 +184,9 @@ static void a_limit_goes_on_too(void **state)
     assert_int_equal(lease.limit_for, SEC(30));
     assert_int_equal(lease.until_at, STAGE_WALL_AT + SEC(30));
     w = resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(15));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(15));
     assert_status(STATUS_OK, broker_limit(w->session, 1, SEC(30)));
-    assert_int_equal(stage_job(again, 1).left_for, SEC(30));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(30));
     stage_advance(again, SEC(30));
     assert_int_equal(stage_state(again, 1), JOB_READY);
     assert_int_equal(stage_job(again, 1).attempts, 1);
@@ -203,10 +203,10 @@ static void a_limit_beyond_the_time_to_run_does_not_end_a_resumed_lease_before(v
     stage_advance(s, SEC(10));
     again = stage_restart(s, SEC(5));
     resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(5));
     for (int i = 0; i < 4; i++) {
         assert_status(STATUS_OK, stage_act(again, NULL, 1, ACT(.kind = ACT_TOUCH)));
-        assert_int_equal(stage_job(again, 1).left_for, i < 3 ? SEC(20) : SEC(5));
+        assert_int_equal(stage_job(again, 1).remaining_for, i < 3 ? SEC(20) : SEC(5));
         stage_advance(again, i < 3 ? SEC(15) : SEC(5));
     }
     assert_int_equal(stage_state(again, 1), JOB_READY);
@@ -221,11 +221,11 @@ static void a_clock_that_is_set_back_does_not_prolong_it(void **state)
     begin(stage_worker(s, "w", "q"), SEC(60), 0);
     again = stage_restart(s, -SEC(3600));
     resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(60));
     stage_free(again);
     again = stage_restart(s, -SEC(10));
     resume(again, 1);
-    assert_int_equal(stage_job(again, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(again, 1).remaining_for, SEC(60));
     stage_free(again);
 }
 
@@ -364,7 +364,7 @@ static void what_a_record_says_later_ends_it(void **state)
 {
     static const enum record_kind kinds[] = {RECORD_RELEASE, RECORD_BURY, RECORD_KICK, RECORD_TAKE,
                                              RECORD_START,   RECORD_MOVE, RECORD_END};
-    const struct job_past none = {.why = DEAD_NOT};
+    const struct dead_letter none = {.why = DEAD_NOT};
     struct stage *s = *state;
     struct job_image image;
 
@@ -518,7 +518,7 @@ static void without_room_a_lease_is_a_lease_all_the_same(void **state)
     assert_status(STATUS_OK, act_touch(w, 2));
     again = stage_restart(s, 0);
     resume(again, 2);
-    assert_int_equal(stage_job(again, 2).left_for, SEC(30));
+    assert_int_equal(stage_job(again, 2).remaining_for, SEC(30));
     stage_free(again);
     stage_advance(s, SEC(60));
     expect_none(s);
@@ -529,7 +529,7 @@ static void without_memory_a_lease_is_not_kept_or_not_resumed(void **state)
     struct stage *s = *state;
     struct stage *again;
     struct actor *w = stage_worker(s, "w", "q");
-    struct kept_lease lease = lease_of(1, 0);
+    struct durable_lease lease = lease_of(1, 0);
     enum status status;
 
     PUT(s, .ttr_for = SEC(60));
@@ -538,7 +538,7 @@ static void without_memory_a_lease_is_not_kept_or_not_resumed(void **state)
     for (unsigned nth = 1; !next(s, &lease); nth++) {
         assert_true(nth < 100);
         nth_alloc_fail(nth);
-        broker_lease_keep(w->session, &lease);
+        broker_lease_persist(w->session, &lease);
         nth_alloc_fail(0);
         stage_step(s);
     }

@@ -63,7 +63,7 @@ static void a_queue_that_comes_later_has_used_what_it_had(void **state)
     assert_null(stage_find(again, "q"));
     put_many(again, 1);
     assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
-    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(1800));
+    assert_int_equal(stage_queue(again, "q").rate_remaining_for, SEC(1800));
     stage_free(again);
 }
 
@@ -89,7 +89,7 @@ static void a_queue_that_has_its_policy_before_the_memo_comes_has_used_it_too(vo
     assert_status(STATUS_OK, broker_restore_finish(again->broker, 6));
     stage_step(again);
     assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
-    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(900));
+    assert_int_equal(stage_queue(again, "q").rate_remaining_for, SEC(900));
     stage_free(again);
 }
 
@@ -153,7 +153,7 @@ static void a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_
     assert_int_equal(take_all(stage_worker(s, "w", "q")), 4);
     again = stage_restart(s, -SEC(86400));
     HOURLY(again, 4);
-    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(900));
+    assert_int_equal(stage_queue(again, "q").rate_remaining_for, SEC(900));
     stage_free(again);
 }
 
@@ -199,7 +199,7 @@ static void a_policy_of_the_run_time_finds_what_it_has_used_behind_one_of_the_fi
         stage_step(again);
         stage_settle(again);
         assert_int_equal(take_all(stage_worker(again, "w", "q")), 0);
-        assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(900));
+        assert_int_equal(stage_queue(again, "q").rate_remaining_for, SEC(900));
         stage_free(again);
     }
 }
@@ -232,11 +232,11 @@ static void what_a_policy_has_cut_does_not_begin_anew_when_it_is_said_again(void
     assert_int_equal(take_all(stage_worker(s, "w", "q")), 1);
     HOURLY(s, 1);
     stage_settle(s);
-    assert_int_equal(stage_queue(s, "q").rate_left_for, SEC(3600));
+    assert_int_equal(stage_queue(s, "q").rate_remaining_for, SEC(3600));
     stage_advance(s, SEC(3000));
     HOURLY(s, 1);
     stage_settle(s);
-    assert_int_equal(stage_queue(s, "q").rate_left_for, SEC(600));
+    assert_int_equal(stage_queue(s, "q").rate_remaining_for, SEC(600));
 }
 
 // The queue is at rest, and goes.
@@ -278,7 +278,7 @@ static void a_clock_that_is_set_back_at_a_restart_closes_a_queue_only_once(void 
     again = stage_restart(s, -SEC(86400));
     HOURLY(again, 1);
     id = PUT(again, .queue = "q");
-    assert_int_equal(stage_queue(again, "q").rate_left_for, SEC(3600));
+    assert_int_equal(stage_queue(again, "q").rate_remaining_for, SEC(3600));
     assert_status(STATUS_OK, stage_cancel(again, id));
     rest_and_vanish(again);
     put_many(again, 1);

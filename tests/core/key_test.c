@@ -44,15 +44,15 @@ static void delayed_job_is_joined_and_the_earlier_start_wins(void **state)
 
     expect_new(c, PLAN(.key = "k", .delay_for = SEC(20)));
     expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(30)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(20));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(20));
     expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(10)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(15)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(5)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(5));
     expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(2)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(2));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(2));
     expect_join(c, 1, PLAN(.key = "k"));
     assert_int_equal(stage_state(s, 1), JOB_READY);
     expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(10)));
@@ -66,11 +66,11 @@ static void a_duplicate_that_names_no_start_leaves_a_calendar_moment_as_it_is(vo
 
     expect_new(c, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(60)));
     expect_join(c, 1, PLAN(.key = "k"));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(60));
     expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(30)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(30));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(30));
     expect_join(c, 1, PLAN(.key = "k"));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(30));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(30));
 }
 
 static void join_that_makes_a_job_ready_serves_a_waiter(void **state)
@@ -93,7 +93,7 @@ static void expect_no_duplicate_ends_the_wait(struct stage *s, struct actor *c)
     expect_join(c, 1, PLAN(.key = "k"));
     expect_join(c, 1, PLAN(.key = "k", .delay_for = SEC(4)));
     expect_join(c, 1, PLAN(.key = "k", .at = STAGE_WALL_AT + SEC(3)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(9));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(9));
 }
 
 static void a_duplicate_does_not_end_the_wait_that_a_worker_imposed(void **state)
@@ -135,7 +135,7 @@ static void a_duplicate_does_not_end_the_wait_that_an_operator_imposed(void **st
     assert_status(STATUS_OK,
                   stage_act(s, NULL, 1, ACT(.kind = ACT_MOVE, .to = stage_slice("other"))));
     assert_true(stage_try_put(s, NULL, PLAN(.key = "k", .queue = "other"), NULL) == STATUS_OK);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(9));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(9));
 }
 
 // What a submitter asks for afterwards is its own again.
@@ -152,7 +152,7 @@ static void a_wait_that_is_over_is_imposed_no_more(void **state)
     assert_status(STATUS_OK, act_complete(w, 1, NULL));
     PUT(s, .key = "k", .delay_for = SEC(9));
     PUT(s, .key = "k", .delay_for = SEC(4));
-    assert_int_equal(stage_job(s, 2).left_for, SEC(4));
+    assert_int_equal(stage_job(s, 2).remaining_for, SEC(4));
 }
 
 static void keys_belong_to_their_queue(void **state)

@@ -26,7 +26,7 @@ static const struct session_ops ops = {.leased = on_leased, .emptied = on_emptie
 
 static void open(struct stage *s, struct tenant *tenant)
 {
-    const struct terms terms = {0};
+    const struct subscription_terms terms = {0};
 
     *tenant = (struct tenant){0};
     assert_status(STATUS_OK,
@@ -147,9 +147,9 @@ static void holder_sets_a_limit_to_a_job_that_has_none(void **state)
     assert_status(STATUS_OK, broker_limit(w->session, 1, SEC(10)));
     stage_advance(s, SEC(9));
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(1));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(1));
     assert_status(STATUS_OK, act_touch(w, 1));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(1));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(1));
     stage_advance(s, SEC(1));
     assert_int_equal(stage_state(s, 1), JOB_READY);
     assert_int_equal(stage_job(s, 1).attempts, 1);
@@ -168,17 +168,17 @@ static void limit_that_is_set_anew_begins_anew_with_the_time_to_run(void **state
     assert_status(STATUS_OK, broker_limit(w->session, 1, SEC(10)));
     stage_advance(s, SEC(9));
     assert_status(STATUS_OK, broker_limit(w->session, 1, SEC(10)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     assert_status(STATUS_OK, broker_limit(w->session, 1, SEC(100)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(60));
     stage_advance(s, SEC(50));
     assert_status(STATUS_OK, act_touch(w, 1));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(50));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(50));
     assert_status(STATUS_OK, broker_limit(w->session, 1, 0));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(60));
     stage_advance(s, SEC(59));
     assert_status(STATUS_OK, act_touch(w, 1));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(60));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(60));
 }
 
 static void limit_of_the_holder_does_not_fail_the_job_whose_subscription_would(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // What the log is told of jobs that fail or lose their holder.
 #include "core/base/log.h"
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "tests/core/stage_restart.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ static void resumed_lease_says_what_ended_it(void **state)
     struct stage *s = *state;
     struct stage *again;
     struct actor *w = stage_worker(s, "w", "q");
-    struct kept_lease lease;
+    struct durable_lease lease;
     uint64_t cursor = 0;
 
     for (uint64_t id = 1; id <= 2; id++) {
@@ -97,13 +97,13 @@ static void resumed_lease_says_what_ended_it(void **state)
         PUT(s, .ttr_for = SEC(20));
         assert_int_equal(act_take(w), id);
         assert_status(STATUS_OK, broker_limit(w->session, id, limit_for));
-        lease = (struct kept_lease){.job_id = id, .limit_for = limit_for};
-        broker_lease_keep(w->session, &lease);
+        lease = (struct durable_lease){.job_id = id, .limit_for = limit_for};
+        broker_lease_persist(w->session, &lease);
         stage_step(s);
     }
     again = stage_restart(s, SEC(5));
     w = stage_open(again, "w");
-    while (broker_kept_lease_next(again->broker, &cursor, &lease)) {
+    while (broker_durable_lease_next(again->broker, &cursor, &lease)) {
         assert_status(STATUS_OK, broker_lease_resume(w->session, &lease));
     }
     stage_advance(again, SEC(5));

@@ -272,7 +272,7 @@ static void oldest_results_go_for_new_ones(void **state)
         set(s, MEMO(.kind = MEMO_RESULT, .key = slice_of(key, 1), .value = SLICE("v")));
     }
     expect_keys(s, MEMO_RESULT, "c; d; e");
-    assert_int_equal(usage(s, MEMO_RESULT).crowded, 2);
+    assert_int_equal(usage(s, MEMO_RESULT).evicted, 2);
     // One that would not fit if it were alone is no reason to drop others.
     broker_memo_limit(s->broker, MEMO_UNIQUE, 8);
     assert_status(STATUS_TOO_LARGE, try_set(s, MEMO(.kind = MEMO_UNIQUE, .key = SLICE("k"))));

@@ -13,18 +13,18 @@ static const struct queue_times *times_of(struct stage *s)
     return queue_times(queue);
 }
 
-static uint64_t counted(const struct spans *spans)
+static uint64_t counted(const struct histogram *spans)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i <= SPAN_BOUNDS; i++) {
+    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
         count += spans->in[i];
     }
     return count;
 }
 
 // The bucket that has the only span of these.
-static size_t only_bucket(const struct spans *spans)
+static size_t only_bucket(const struct histogram *spans)
 {
     size_t bucket = 0;
 
@@ -56,15 +56,15 @@ static void nothing_is_timed_unless_somebody_observes(void **state)
 static void bounds_rise_twice_for_each_doubling(void **state)
 {
     (void)state;
-    assert_int_equal(spans_bound(0), 100000);
-    assert_int_equal(spans_bound(1), 150000);
-    assert_int_equal(spans_bound(2), 200000);
-    assert_int_equal(spans_bound(3), 300000);
-    for (size_t i = 2; i < SPAN_BOUNDS; i++) {
-        assert_int_equal(spans_bound(i), 2 * spans_bound(i - 2));
+    assert_int_equal(histogram_bound(0), 100000);
+    assert_int_equal(histogram_bound(1), 150000);
+    assert_int_equal(histogram_bound(2), 200000);
+    assert_int_equal(histogram_bound(3), 300000);
+    for (size_t i = 2; i < HISTOGRAM_BOUNDS; i++) {
+        assert_int_equal(histogram_bound(i), 2 * histogram_bound(i - 2));
     }
-    assert_true(spans_bound(SPAN_BOUNDS - 1) > SEC(9) * 86400);
-    assert_true(spans_bound(SPAN_BOUNDS) == NSEC_NEVER);
+    assert_true(histogram_bound(HISTOGRAM_BOUNDS - 1) > SEC(9) * 86400);
+    assert_true(histogram_bound(HISTOGRAM_BOUNDS) == NSEC_NEVER);
     assert_true(sizeof(struct queue_times) <= 2048);
 }
 
@@ -74,19 +74,19 @@ static void span_is_counted_below_the_bound_that_it_does_not_pass(void **state)
     struct stage *s = *state;
     struct actor *w = observed(s);
 
-    for (size_t i = 0; i < SPAN_BOUNDS; i++) {
+    for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++) {
         for (size_t beyond = 0; beyond < 2; beyond++) {
             uint64_t id = PUT(s, .ttr_for = SEC(20) * 86400);
             uint64_t before;
 
             assert_int_equal(act_take(w), id);
             before = times_of(s)->run.in[i + beyond];
-            stage_advance(s, spans_bound(i) + (nsec_t)beyond);
+            stage_advance(s, histogram_bound(i) + (nsec_t)beyond);
             assert_status(STATUS_OK, act_complete(w, id, NULL));
             assert_int_equal(times_of(s)->run.in[i + beyond], before + 1);
         }
     }
-    assert_int_equal(counted(&times_of(s)->run), 2 * SPAN_BOUNDS);
+    assert_int_equal(counted(&times_of(s)->run), 2 * HISTOGRAM_BOUNDS);
 }
 
 static void wait_lasts_from_ready_to_reserved(void **state)
@@ -320,16 +320,16 @@ static void times_go_with_their_queue_though_a_roll_has_it(void **state)
 {
     struct stage *s = *state;
     struct actor *w = observed(s);
-    struct queue_roll roll;
+    struct queue_snapshot roll;
 
     PUT(s, .queue = "q");
     assert_int_equal(act_take(w), 1);
     assert_non_null(times_of(s));
-    broker_roll_begin(s->broker, &roll);
+    queue_snapshot_begin(s->broker, &roll);
     act_unsubscribe(w, "q");
     assert_status(STATUS_OK, act_complete(w, 1, NULL));
     assert_null(stage_find(s, "q"));
-    broker_roll_end(s->broker, &roll);
+    queue_snapshot_end(s->broker, &roll);
     PUT(s, .queue = "q");
     assert_null(times_of(s));
 }

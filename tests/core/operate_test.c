@@ -122,7 +122,7 @@ static void the_time_to_run_of_a_held_job_starts_anew(void **state)
     assert_int_equal(act_take(w), 1);
     stage_advance(s, SEC(6));
     assert_status(STATUS_OK, stage_act(s, NULL, 1, ACT(.kind = ACT_TOUCH)));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     stage_expect_recorded(s, "submit 1");
 }
 

@@ -55,7 +55,8 @@ void oracle_close(struct oracle *o, int session)
     model_meet_all(o);
 }
 
-void oracle_subscribe(struct oracle *o, int session, int queue, const struct terms *terms)
+void oracle_subscribe(struct oracle *o, int session, int queue,
+                      const struct subscription_terms *terms)
 {
     struct oracle_sub *sub = &o->sessions[session].subs[queue];
 

@@ -94,7 +94,8 @@ struct oracle {
 
 void oracle_open(struct oracle *o, int session, bool in_turn);
 void oracle_close(struct oracle *o, int session);
-void oracle_subscribe(struct oracle *o, int session, int queue, const struct terms *terms);
+void oracle_subscribe(struct oracle *o, int session, int queue,
+                      const struct subscription_terms *terms);
 void oracle_unsubscribe(struct oracle *o, int session, int queue, bool give_back);
 
 struct oracle_job *oracle_find(struct oracle *o, uint64_t id);

@@ -39,7 +39,7 @@ static void compare_pause(nsec_t left_for, struct stage *again, const char *name
         return;
     }
     if (!stepped) {
-        assert_int_equal(stage_queue(again, name).pause_left_for, left_for);
+        assert_int_equal(stage_queue(again, name).pause_remaining_for, left_for);
     }
     assert_status(STATUS_OK, stage_pause(again, name, 0));
 }

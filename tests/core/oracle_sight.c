@@ -7,11 +7,11 @@
 // Counts
 //
 
-static void compare_times(const struct spans *spans, const struct oracle_times *times)
+static void compare_times(const struct histogram *spans, const struct oracle_times *times)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i <= SPAN_BOUNDS; i++) {
+    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
         count += spans->in[i];
     }
     assert_int_equal(count, times->count);

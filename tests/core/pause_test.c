@@ -31,12 +31,12 @@ static void pause_is_readable(void **state)
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
     stage_advance(s, SEC(4));
     assert_int_equal(stage_queue(s, "q").pause_for, SEC(10));
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(6));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(6));
     assert_int_equal(stage_queue(s, "q").pauses, 1);
     assert_int_equal(broker_next_due(s->broker), STAGE_MONO_AT + SEC(10));
     stage_advance(s, SEC(6));
     assert_int_equal(stage_queue(s, "q").pause_for, 0);
-    assert_int_equal(stage_queue(s, "q").pause_left_for, 0);
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, 0);
     assert_int_equal(stage_queue(s, "q").pauses, 1);
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
@@ -195,7 +195,7 @@ static void pause_outlives_the_last_job_of_its_queue(void **state)
     PUT(s, .queue = "q");
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
     assert_status(STATUS_OK, stage_cancel(s, 1));
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(10));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(10));
     w = stage_worker(s, "w", "q");
     PUT(s, .queue = "q");
     assert_int_equal(act_take(w), 0);
@@ -214,7 +214,7 @@ static void empty_queue_is_paused_and_goes_with_its_pause(void **state)
         assert_status(STATUS_OK, broker_pause(s->broker, NULL, queue, SEC(10)));
         broker_queue_drop(s->broker, queue);
         stage_step(s);
-        assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(10));
+        assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(10));
         if (resumed) {
             assert_status(STATUS_OK, stage_pause(s, "q", 0));
         } else {
@@ -261,7 +261,7 @@ static void pause_outlives_the_last_worker_of_its_queue(void **state)
     act_close(w);
     stage_settle(s);
     stage_expect_recorded(s, "pause q");
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(60));
     stage_advance(s, SEC(60));
     assert_null(stage_find(s, "q"));
     stage_expect_recorded(s, "");
@@ -290,7 +290,7 @@ static void pause_of_an_empty_queue_outlives_a_restart(void **state)
     act_close(w);
     stage_settle(s);
     again = stage_tape_play(tape, s->now.wall);
-    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(60));
+    assert_int_equal(stage_queue(again, "q").pause_remaining_for, SEC(60));
     PUT(again, .queue = "q");
     assert_int_equal(act_take(stage_worker(again, "w", "q")), 0);
     stage_free(again);

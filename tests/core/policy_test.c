@@ -2,7 +2,7 @@
 // Which rule a queue has: the first that fits its name, whenever it or the rules came.
 #include "tests/core/stage.h"
 
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,13 +91,13 @@ static void host_is_told_of_queues_that_get_or_lose_a_rule_it_asked_about(void *
     assert_status(STATUS_OK, SET(s, rules));
     told = hold(s, "told");
     quiet = hold(s, "quiet");
-    assert_true(broker_policed_pending(s->broker));
-    assert_ptr_equal(broker_policed_next(s->broker), told);
-    assert_null(broker_policed_next(s->broker));
+    assert_true(broker_policy_changed_pending(s->broker));
+    assert_ptr_equal(broker_policy_changed_next(s->broker), told);
+    assert_null(broker_policy_changed_next(s->broker));
     assert_status(STATUS_OK, SET(s, others));
     stage_settle(s);
-    assert_ptr_equal(broker_policed_next(s->broker), told);
-    assert_false(broker_policed_pending(s->broker));
+    assert_ptr_equal(broker_policy_changed_next(s->broker), told);
+    assert_false(broker_policy_changed_pending(s->broker));
     broker_queue_drop(s->broker, told);
     broker_queue_drop(s->broker, quiet);
 }
@@ -108,15 +108,15 @@ static void rule_that_passes_on_leaves_to_the_next_what_the_host_does(void **sta
     struct policy_rule rules[] = {rule("a.*", 0, true), rule("*.b", 1, true), rule("*", 2, false)};
     struct queue *both, *one;
 
-    rules[0].passes_on = true;
+    rules[0].falls_through = true;
     assert_status(STATUS_OK, SET(s, rules));
     both = hold(s, "a.b");
     one = hold(s, "a.c");
     assert_origin(both, "a.*");
-    assert_int_equal(broker_policy_behind(s->broker, both)->tag, 1);
-    assert_int_equal(broker_policy_behind(s->broker, one)->tag, 2);
-    assert_ptr_equal(broker_policed_next(s->broker), both);
-    assert_ptr_equal(broker_policed_next(s->broker), one);
+    assert_int_equal(broker_policy_fallback(s->broker, both)->tag, 1);
+    assert_int_equal(broker_policy_fallback(s->broker, one)->tag, 2);
+    assert_ptr_equal(broker_policy_changed_next(s->broker), both);
+    assert_ptr_equal(broker_policy_changed_next(s->broker), one);
     broker_queue_drop(s->broker, both);
     broker_queue_drop(s->broker, one);
 }
@@ -128,7 +128,7 @@ static void queue_that_has_gone_is_not_told_of(void **state)
 
     assert_status(STATUS_OK, SET(s, rules));
     broker_queue_drop(s->broker, hold(s, "q"));
-    assert_false(broker_policed_pending(s->broker));
+    assert_false(broker_policy_changed_pending(s->broker));
 }
 
 static void too_many_rules_leave_things_as_they_were(void **state)

@@ -100,7 +100,7 @@ static void names_are_bytes_within_bounds(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
-    struct terms terms = {0};
+    struct subscription_terms terms = {0};
     struct queue *queue = NULL;
     char name[QUEUE_NAME_MAX + 1];
     struct slice odd = slice_of(" \xff\r\n\x01", 5);
@@ -326,7 +326,7 @@ static void no_more_queues_are_made_than_there_may_be(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "a");
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
     struct job_spec spec = {.durable = true};
     struct submission submission;
 
@@ -355,7 +355,7 @@ static void queue_that_a_front_end_needs_is_made_anyway(void **state)
 
     broker_set_max_queues(s->broker, 1);
     PUT(s, .queue = "a");
-    assert_status(STATUS_OK, broker_queue_hold_anyway(s->broker, SLICE("default"), &queue));
+    assert_status(STATUS_OK, broker_queue_hold_uncapped(s->broker, SLICE("default"), &queue));
     broker_queue_drop(s->broker, queue);
 }
 

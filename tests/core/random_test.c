@@ -266,8 +266,9 @@ static void move_subscribe(struct game *g, int session)
 {
     int queue = (int)below(g, g->queues);
     // No whole seconds, so that a limit and a time to run do not end at the same moment.
-    struct terms terms = {.limit_for = below(g, 3) ? 0 : MSEC(700 + 1000 * below(g, 2)),
-                          .on_limit = below(g, 2) ? ON_LIMIT_RETRY : ON_LIMIT_FAIL};
+    struct subscription_terms terms = {.limit_for =
+                                           below(g, 3) ? 0 : MSEC(700 + 1000 * below(g, 2)),
+                                       .on_limit = below(g, 2) ? ON_LIMIT_RETRY : ON_LIMIT_FAIL};
 
     if (!oracle_may_work(&g->o, session, queue)) {
         return;
@@ -396,7 +397,7 @@ static void compare_job(struct game *g, const struct oracle_job *job)
     assert_int_equal(info.kicks, job->kicks);
     assert_int_equal(info.watches, job->watches);
     assert_int_equal(info.durable, job->durable);
-    assert_int_equal(info.left_for, left_for);
+    assert_int_equal(info.remaining_for, left_for);
     if (job->state == JOB_RESERVED) {
         assert_true(job_held_by(g->s->broker, broker_find(g->s->broker, job->id),
                                 g->actors[job->holder]->session));

@@ -172,7 +172,7 @@ static void release_without_room_leaves_the_job_held(void **state)
     assert_int_equal(stage_job(s, 1).pri, 7);
     assert_int_equal(stage_job(s, 1).delay_for, 0);
     assert_int_equal(stage_job(s, 1).releases, 0);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(8));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(8));
     stage_expect_recorded(s, "submit 1");
 }
 
@@ -219,7 +219,7 @@ static void pause_without_room_leaves_things_as_they_were(void **state)
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(5)));
     s->refused = STORE_REFUSES(RECORD_PAUSE);
     assert_status(STATUS_NO_SPACE, stage_pause(s, "q", 0));
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(5));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(5));
     assert_int_equal(stage_queue(s, "q").pauses, 1);
     stage_advance(s, SEC(5));
     assert_status(STATUS_NO_SPACE, stage_pause(s, "q", SEC(5)));
@@ -251,7 +251,7 @@ static void durable_duplicate_without_room_is_refused_alone(void **state)
     assert_status(STATUS_NO_SPACE, stage_try_put(s, c, PLAN(.key = "k"), NULL));
     assert_false(stage_job(s, 1).durable);
     assert_int_equal(stage_job(s, 1).watches, 1);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(9));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(9));
     stage_expect_recorded(s, "");
     stage_unwatch(s, first.watch);
     assert_int_equal(stage_state(s, 1), JOB_GONE);
@@ -322,7 +322,7 @@ static void record_shows_the_job_as_it_is_after_the_change(void **state)
     assert_status(STATUS_OK, act_release(w, 1, 6, SEC(3)));
     assert_int_equal(reader.info.state, JOB_DELAYED);
     assert_int_equal(reader.info.pri, 6);
-    assert_int_equal(reader.info.left_for, SEC(3));
+    assert_int_equal(reader.info.remaining_for, SEC(3));
     assert_int_equal(reader.info.attempts, 1);
     assert_status(STATUS_OK, act_take_id(w, 1));
     assert_status(STATUS_OK, act_bury(w, 1, 7));

@@ -69,7 +69,7 @@ static void every_field_comes_back(void **state)
     assert_int_equal(info.age_for, SEC(100));
     assert_int_equal(info.delay_for, SEC(60));
     assert_int_equal(info.ttr_for, SEC(30));
-    assert_int_equal(info.left_for, SEC(9));
+    assert_int_equal(info.remaining_for, SEC(9));
     assert_int_equal(info.reserves, 33);
     assert_int_equal(info.timeouts, 2);
     assert_int_equal(info.releases, 3);
@@ -156,12 +156,12 @@ static void moments_go_on_by_the_wall_clock(void **state)
 
     set_the_scene(s);
     again = stage_restart(s, SEC(15));
-    assert_int_equal(stage_job(again, 2).left_for, SEC(5));
-    assert_int_equal(stage_job(again, 3).left_for, SEC(485));
+    assert_int_equal(stage_job(again, 2).remaining_for, SEC(5));
+    assert_int_equal(stage_job(again, 3).remaining_for, SEC(485));
     // A calendar moment obeys a clock that is set, a delay does not.
     stage_step_wall(again, SEC(480));
-    assert_int_equal(stage_job(again, 2).left_for, SEC(5));
-    assert_int_equal(stage_job(again, 3).left_for, SEC(5));
+    assert_int_equal(stage_job(again, 2).remaining_for, SEC(5));
+    assert_int_equal(stage_job(again, 3).remaining_for, SEC(5));
     stage_advance(again, SEC(5));
     assert_int_equal(stage_state(again, 2), JOB_READY);
     assert_int_equal(stage_state(again, 3), JOB_READY);
@@ -177,7 +177,7 @@ static void a_delay_that_is_over_is_over(void **state)
     again = stage_restart(s, SEC(20));
     assert_int_equal(stage_state(again, 2), JOB_READY);
     assert_int_equal(stage_state(again, 3), JOB_DELAYED);
-    assert_int_equal(stage_job(again, 8).left_for, SEC(10));
+    assert_int_equal(stage_job(again, 8).remaining_for, SEC(10));
     stage_free(again);
     again = stage_restart(s, SEC(10000));
     stage_expect_jobs(again, "q", 4, 0, 0, 2);
@@ -327,7 +327,7 @@ static void changes_are_made_to_restored_jobs(void **state)
     assert_int_equal(info.attempts, 2);
     assert_int_equal(info.pri, 8);
     assert_int_equal(info.delay_for, SEC(5));
-    assert_int_equal(info.left_for, SEC(5));
+    assert_int_equal(info.remaining_for, SEC(5));
     assert_int_equal(info.releases, 1);
     change(s, RECORD_BURY,
            (struct job_change){.id = 4, .state = JOB_BURIED, .pri = 9, .burial = 3});
@@ -381,7 +381,7 @@ static void a_job_was_reserved_no_less_often_than_older_records_tell(void **stat
 static void expect_wait_of(struct stage *s, uint64_t id, nsec_t left_for)
 {
     PUT(s, .key = "k");
-    assert_int_equal(stage_job(s, id).left_for, left_for);
+    assert_int_equal(stage_job(s, id).remaining_for, left_for);
 }
 
 static void a_wait_that_was_imposed_is_not_ended_by_a_duplicate_after_a_restart(void **state)
@@ -447,8 +447,8 @@ static void pauses_end_at_their_moment(void **state)
     assert_status(STATUS_OK, stage_pause(s, "r", SEC(5)));
     again = stage_restart(s, SEC(20));
     assert_int_equal(stage_queue(again, "q").pause_for, SEC(60));
-    assert_int_equal(stage_queue(again, "q").pause_left_for, SEC(40));
-    assert_int_equal(stage_queue(again, "r").pause_left_for, 0);
+    assert_int_equal(stage_queue(again, "q").pause_remaining_for, SEC(40));
+    assert_int_equal(stage_queue(again, "r").pause_remaining_for, 0);
     act_drain(stage_worker(again, "r", "r"), "2");
     act_wait(stage_worker(again, "w", "q"));
     stage_advance(again, SEC(39));
@@ -490,7 +490,7 @@ static void paused_queue_without_jobs_stays_until_its_pause_is_over(void **state
     assert_null(stage_find(s, "s"));
     assert_int_equal(stage_queue(s, "q").holders, 0);
     act_close(stage_worker(s, "w", "q"));
-    assert_int_equal(stage_queue(s, "q").pause_left_for, SEC(60));
+    assert_int_equal(stage_queue(s, "q").pause_remaining_for, SEC(60));
     assert_status(STATUS_OK, stage_pause(s, "r", 0));
     assert_null(stage_find(s, "r"));
     stage_advance(s, SEC(60));

@@ -270,7 +270,7 @@ static void a_release_that_counts_waits_for_the_backoff(void **state)
     SUBMIT(c, .queue = "q");
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_release(w, 1, 0, 0));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(4));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(4));
     stage_expect(s, "c retried 1");
 }
 
@@ -300,7 +300,7 @@ static nsec_t wait_after_a_loss(struct stage *s)
     assert_int_equal(act_take(w), 1);
     act_close(w);
     stage_settle(s);
-    wait_for = stage_job(s, 1).left_for;
+    wait_for = stage_job(s, 1).remaining_for;
     stage_expect_jobs(s, "q", wait_for == 0, wait_for > 0, 0, 0);
     if (wait_for > 0) {
         stage_advance(s, wait_for);
@@ -349,7 +349,7 @@ static void doubling_never_overflows(void **state)
         assert_status(STATUS_OK, act_take_id(w, 1));
         act_close(w);
         stage_settle(s);
-        assert_int_equal(stage_job(s, 1).left_for, all < most_for ? all : most_for);
+        assert_int_equal(stage_job(s, 1).remaining_for, all < most_for ? all : most_for);
     }
     assert_int_equal(stage_job(s, 1).attempts, JOB_ATTEMPTS_MAX);
 }
@@ -468,7 +468,7 @@ static void a_restart_goes_on_with_the_attempts_and_what_is_left_of_the_backoff(
     stage_advance(s, SEC(2));
     next = stage_restart(s, SEC(3));
     assert_int_equal(stage_job(next, 1).attempts, 1);
-    assert_int_equal(stage_job(next, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(next, 1).remaining_for, SEC(5));
     stage_free(next);
 }
 

@@ -463,7 +463,7 @@ enum { SLEEPERS = 8, QUEUES = BROKER_SLICE * 16 };
 static struct stage *stage_of_sleepers(struct session **sleepers, nsec_t wait_for)
 {
     struct stage *s = stage_new((struct broker_options){0}, false);
-    const struct terms terms = {0};
+    const struct subscription_terms terms = {0};
 
     s->mute = true;
     for (int i = 0; i < SLEEPERS; i++) {

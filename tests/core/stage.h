@@ -10,7 +10,7 @@
 // right at each of its moments. Whatever is not expected fails the test.
 
 #include "core/broker.h"
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -134,7 +134,7 @@ void act_close(struct actor *a)
 
 void act_subscribe_on(struct actor *a, const char *queue, nsec_t limit_for, enum on_limit on_limit)
 {
-    struct terms terms = {.limit_for = limit_for, .on_limit = on_limit};
+    struct subscription_terms terms = {.limit_for = limit_for, .on_limit = on_limit};
 
     assert_status(STATUS_OK, broker_subscribe(a->session, stage_slice(queue), &terms));
     stage_step(a->stage);

@@ -131,7 +131,7 @@ struct job_image stage_image(struct stage *s, uint64_t id)
     job_describe(s->broker, job, &image);
     assert_int_equal(job_variable_len(s->broker, job), image.queue.len + image.key.len +
                                                            image.reducer.len + image.body.len +
-                                                           job_past_size(&image.past));
+                                                           dead_letter_len(&image.dead_letter));
     return image;
 }
 
@@ -162,10 +162,10 @@ void stage_expect_same_image(const struct job_image *a, const struct job_image *
     stage_expect_same_change(&a->now, &b->now);
     expect_same_bytes(a->queue, b->queue);
     assert_int_equal(a->queue_kept, b->queue_kept);
-    assert_int_equal(a->past.why, b->past.why);
-    assert_int_equal(a->past.attempts, b->past.attempts);
-    assert_int_equal(a->past.at_ms, b->past.at_ms);
-    expect_same_bytes(a->past.queue, b->past.queue);
+    assert_int_equal(a->dead_letter.why, b->dead_letter.why);
+    assert_int_equal(a->dead_letter.attempts, b->dead_letter.attempts);
+    assert_int_equal(a->dead_letter.at_ms, b->dead_letter.at_ms);
+    expect_same_bytes(a->dead_letter.queue, b->dead_letter.queue);
     assert_int_equal(a->key_kind, b->key_kind);
     assert_int_equal(a->on_fail, b->on_fail);
     assert_int_equal(a->on_loss, b->on_loss);
@@ -214,7 +214,7 @@ static void tape_job(struct stage_tape *tape, enum record_kind kind, const struc
     assert_int_equal(record->image.body.len, 0);
     record->image.queue = keep(record->queue, record->image.queue);
     record->image.key = keep(record->key, record->image.key);
-    record->image.past.queue = keep(record->past_queue, record->image.past.queue);
+    record->image.dead_letter.queue = keep(record->past_queue, record->image.dead_letter.queue);
 }
 
 static void tape_pause(struct stage_tape *tape, const struct queue *queue)
@@ -297,7 +297,7 @@ static void play(struct stage *s, const struct stage_tape_record *record)
     case RECORD_MOVE:
         assert_status(STATUS_OK,
                       broker_restore_move(s->broker, &record->image.now, record->image.queue,
-                                          record->image.queue_kept, &record->image.past));
+                                          record->image.queue_kept, &record->image.dead_letter));
         break;
     case RECORD_END:
         assert_status(STATUS_OK, broker_restore_end(s->broker, record->image.now.id));

@@ -3,10 +3,9 @@
 
 #include "core/base/blob.h"
 #include "core/base/memory.h"
-#include "core/callers.h"
-#include "tests/support/broker_check.h"
 #include "core/grants.h"
-#include "core/policies.h"
+#include "tests/support/broker_check.h"
+#include "core/policy.h"
 #include "core/restore.h"
 #include "tests/core/stage.h"
 #include "tests/support/nth_alloc.h"
@@ -98,7 +97,7 @@ static const struct session_ops storm_ops_emptied = {.leased = told_of_job,
                                                      .nudged = told_of_nudge,
                                                      .job_event = told_of_event,
                                                      .emptied = told_of_emptied,
-                                                     .passes_over_taken = true};
+                                                     .ignores_revoked = true};
 
 void storm_open(struct storm *g, struct storm_session *s)
 {
@@ -110,7 +109,7 @@ void storm_open(struct storm *g, struct storm_session *s)
                                          s->in_turn ? CHOICE_IN_TURN : CHOICE_OLDEST, &s->session),
                      STATUS_OK);
     for (int i = 0; i < STORM_SESSIONS / 2; i++) {
-        const struct terms terms = {.limit_for = 0};
+        const struct subscription_terms terms = {.limit_for = 0};
 
         if (broker_subscribe(s->session, storm_queue(g), &terms) != STATUS_OK) {
             return; // there is no memory, or there are queues enough
@@ -208,8 +207,8 @@ static void expect_nothing_is_late(const struct storm *g)
 
         broker_queue_info(g->broker, queue, &info);
         assert_true(!(info.closed & CLOSED_EXPIRING));
-        assert_true(!(info.closed & CLOSED_RATE) || info.rate_left_for > 0);
-        assert_true(!(info.closed & CLOSED_PAUSED) || info.pause_left_for > 0);
+        assert_true(!(info.closed & CLOSED_RATE) || info.rate_remaining_for > 0);
+        assert_true(!(info.closed & CLOSED_PAUSED) || info.pause_remaining_for > 0);
         if (rule && rule->spec.expire_after_for > 0) {
             expect_none_is_over(g, queue, rule->spec.expire_after_for);
         }
@@ -229,7 +228,7 @@ static void expect_no_job_is_late(const struct storm *g)
             continue;
         }
         broker_job_info(g->broker, job, &info);
-        assert_true(info.state != JOB_DELAYED || info.left_for > 0);
+        assert_true(info.state != JOB_DELAYED || info.remaining_for > 0);
         assert_true(info.durable || info.watches > 0 || info.state == JOB_RESERVED);
     }
 }
@@ -277,8 +276,8 @@ static void expect_same_job(const struct storm *g, const struct job *job,
     expect_same_slice(was.queue, is.queue);
     expect_same_slice(was.body, is.body);
     expect_same_slice(was.key, is.key);
-    expect_same_slice(was.past.queue, is.past.queue);
-    assert_int_equal(was.past.why, is.past.why);
+    expect_same_slice(was.dead_letter.queue, is.dead_letter.queue);
+    assert_int_equal(was.dead_letter.why, is.dead_letter.why);
     assert_int_equal(was.now.pri, is.now.pri);
     assert_int_equal(was.now.keyed, is.now.keyed);
     assert_true(is.now.attempts <= was.now.attempts);
@@ -330,9 +329,9 @@ static void expect_same_queues(const struct storm *g, const struct broker *again
 
 static void end_what_is_on(struct storm *g)
 {
-    if (g->rolls) {
-        broker_roll_end(g->broker, &g->roll);
-        g->rolls = false;
+    if (g->snapshots) {
+        queue_snapshot_end(g->broker, &g->roll);
+        g->snapshots = false;
     }
     if (g->kicked) {
         broker_queue_drop(g->broker, g->kicked);

@@ -10,7 +10,7 @@
 
 #include "core/broker.h"
 #include "core/operate.h"
-#include "core/queues.h"
+#include "core/queue.h"
 #include "core/work.h"
 #include "tests/core/storm_store.h"
 
@@ -56,8 +56,8 @@ struct storm {
     struct storm_sweep sweeps[STORM_SWEEPS];
     struct kick kick;
     struct queue *kicked; // NULL: none is on
-    struct queue_roll roll;
-    bool rolls;
+    struct queue_snapshot roll;
+    bool snapshots;
 };
 
 extern const char *const storm_queues[STORM_QUEUES];

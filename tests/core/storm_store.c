@@ -59,7 +59,7 @@ static void keep_job(struct storm_store *store, enum record_kind kind, const str
     image->blob = NULL;
     record->to_queue = queue_name(job_queue(store->broker, job));
     record->to_kept = image->queue_kept;
-    keep_bytes(store, &image->past.queue);
+    keep_bytes(store, &image->dead_letter.queue);
     if (kind == RECORD_SUBMIT) {
         keep_bytes(store, &image->queue);
         keep_bytes(store, &image->key);
@@ -245,7 +245,7 @@ static enum status give_back(struct storm_record *record, struct broker *to)
         return broker_restore_end(to, record->image.now.id);
     case RECORD_MOVE:
         return broker_restore_move(to, &record->image.now, record->to_queue, record->to_kept,
-                                   &record->image.past);
+                                   &record->image.dead_letter);
     case RECORD_PAUSE:
         return broker_restore_pause(to, record->to_queue, record->pause_for, record->until_at,
                                     &queue);

@@ -3,13 +3,12 @@
 // follow it, TANDEM_TEST_TRACE shows each verb.
 #include "core/base/blob.h"
 #include "core/base/memory.h"
-#include "core/callers.h"
-#include "tests/support/broker_check.h"
-#include "core/counts.h"
 #include "core/grants.h"
+#include "tests/support/broker_check.h"
+#include "core/statistics.h"
 #include "core/import.h"
-#include "core/policies.h"
-#include "core/results.h"
+#include "core/policy.h"
+#include "core/result.h"
 #include "tests/core/stage.h"
 #include "tests/core/storm.h"
 #include "tests/support/nth_alloc.h"
@@ -195,7 +194,8 @@ static void storm_import(struct storm *g, struct storm_session *s)
         image.key = some_key(g);
     }
     if (one_in(g, 3)) {
-        image.past = (struct job_past){.queue = storm_queue(g), .why = DEAD_FAILED, .at_ms = 5};
+        image.dead_letter =
+            (struct dead_letter){.queue = storm_queue(g), .why = DEAD_FAILED, .at_ms = 5};
     }
     if (broker_import(g->broker, &image, one_in(g, 2) ? NULL : s->session, &imported) ==
         STATUS_OK) {
@@ -331,7 +331,7 @@ static void storm_report(struct storm *g, struct storm_session *s)
 
 static void storm_subscribe(struct storm *g, struct storm_session *s)
 {
-    const struct terms terms = {
+    const struct subscription_terms terms = {
         .limit_for = one_in(g, 2) ? 0 : MSEC(500 + storm_draw(g, 2000)),
         .on_limit = one_in(g, 2) ? ON_LIMIT_RETRY : ON_LIMIT_FAIL,
     };
@@ -578,16 +578,16 @@ static void storm_memo(struct storm *g, struct storm_session *s)
 static void storm_roll(struct storm *g, struct storm_session *s)
 {
     (void)s;
-    if (!g->rolls) {
-        broker_roll_begin(g->broker, &g->roll);
-        g->rolls = true;
+    if (!g->snapshots) {
+        queue_snapshot_begin(g->broker, &g->roll);
+        g->snapshots = true;
     } else if (one_in(g, 6)) {
-        broker_roll_end(g->broker, &g->roll);
-        g->rolls = false;
+        queue_snapshot_end(g->broker, &g->roll);
+        g->snapshots = false;
     } else if (one_in(g, 6)) {
-        broker_roll_rewind(&g->roll);
+        queue_snapshot_rewind(&g->roll);
     } else {
-        const struct queue *queue = broker_roll_next(g->broker, &g->roll);
+        const struct queue *queue = queue_snapshot_next(g->broker, &g->roll);
 
         assert_true(!queue || queue_name(queue).len > 0);
     }
@@ -617,7 +617,7 @@ static void storm_host(struct storm *g, struct storm_session *s)
         break;
     default:
         broker_observe(g->broker, one_in(g, 2));
-        while (broker_policed_next(g->broker)) {
+        while (broker_policy_changed_next(g->broker)) {
         }
     }
 }

@@ -469,7 +469,7 @@ static void every_lease_is_renewed_once(void **state)
     run_slowly(s, &sweep);
     expect_counts(&sweep, MANY, MANY, 0, 0);
     for (uint64_t id = 1; id <= MANY; id++) {
-        assert_true(stage_job(s, id).left_for > SEC(18));
+        assert_true(stage_job(s, id).remaining_for > SEC(18));
     }
 }
 

@@ -82,7 +82,7 @@ static const struct session_ops ops = {
 
 static void open_hall(struct hall *hall)
 {
-    const struct terms terms = {0};
+    const struct subscription_terms terms = {0};
 
     *hall =
         (struct hall){.broker = broker_new(&(struct broker_options){0}, (struct instant){1, 1})};

@@ -8,7 +8,7 @@ static void delayed_job_is_ready_at_its_moment_and_not_before(void **state)
     struct actor *w = stage_worker(s, "w", "q");
 
     PUT(s, .delay_for = SEC(10));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     stage_advance(s, SEC(10) - 1);
     assert_int_equal(stage_state(s, 1), JOB_DELAYED);
     assert_int_equal(act_take(w), 0);
@@ -25,7 +25,7 @@ static void delay_given_stays_readable(void **state)
     PUT(s, .delay_for = SEC(3));
     stage_advance(s, SEC(3));
     assert_int_equal(stage_job(s, 1).delay_for, SEC(3));
-    assert_int_equal(stage_job(s, 1).left_for, 0);
+    assert_int_equal(stage_job(s, 1).remaining_for, 0);
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_release(w, 1, 0, SEC(7)));
     assert_int_equal(stage_job(s, 1).delay_for, SEC(7));
@@ -82,7 +82,7 @@ static void calendar_moment_makes_a_job_ready(void **state)
 
     PUT(s, .at = STAGE_WALL_AT + SEC(30));
     assert_int_equal(stage_state(s, 1), JOB_DELAYED);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(30));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(30));
     stage_advance(s, SEC(30) - 1);
     assert_int_equal(stage_state(s, 1), JOB_DELAYED);
     stage_advance(s, 1);
@@ -155,7 +155,7 @@ static void expired_lease_returns_job_to_ready(void **state)
 
     PUT(s, .ttr_for = SEC(10));
     assert_int_equal(act_take(w), 1);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     stage_advance(s, SEC(10) - 1);
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     stage_advance(s, 1);
@@ -175,7 +175,7 @@ static void job_without_ttr_is_held_until_its_holder_leaves(void **state)
     PUT(s, .queue = "q");
     assert_int_equal(act_take(w), 1);
     assert_int_equal(stage_job(s, 1).ttr_for, 0);
-    assert_int_equal(stage_job(s, 1).left_for, 0);
+    assert_int_equal(stage_job(s, 1).remaining_for, 0);
     assert_status(STATUS_OK, act_touch(w, 1));
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
     stage_advance(s, SEC(86400 * 365));
@@ -208,7 +208,7 @@ static void touch_starts_the_time_to_run_anew(void **state)
     assert_int_equal(act_take(w), 1);
     stage_advance(s, SEC(6));
     assert_status(STATUS_OK, act_touch(w, 1));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
     stage_advance(s, SEC(9));
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     stage_advance(s, SEC(1));
@@ -272,11 +272,11 @@ static void limit_of_the_subscription_ends_the_lease_and_nothing_extends_it(void
     act_subscribe_on(w, "q", SEC(4), ON_LIMIT_RETRY);
     PUT(s, .ttr_for = SEC(100));
     assert_int_equal(act_take(w), 1);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(4));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(4));
     stage_advance(s, SEC(3));
     assert_status(STATUS_OK, act_touch(w, 1));
     assert_status(STATUS_OK, act_progress(w, 1, 1, 2));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(1));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(1));
     stage_advance(s, SEC(1));
     assert_int_equal(stage_state(s, 1), JOB_READY);
     assert_int_equal(stage_job(s, 1).timeouts, 1);
@@ -291,10 +291,10 @@ static void lease_ends_at_the_earlier_of_ttr_and_limit(void **state)
     act_subscribe_on(w, "q", SEC(4) + MSEC(1), ON_LIMIT_RETRY);
     PUT(s, .ttr_for = SEC(3));
     assert_int_equal(act_take(w), 1);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(3));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(3));
     stage_advance(s, SEC(2));
     assert_status(STATUS_OK, act_touch(w, 1));
-    assert_int_equal(stage_job(s, 1).left_for, SEC(2) + MSEC(1));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(2) + MSEC(1));
     stage_advance(s, SEC(2));
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     stage_advance(s, MSEC(1));
@@ -330,14 +330,14 @@ static void holder_may_take_limits_off_which_starts_the_time_to_run_anew(void **
     }
     stage_advance(s, SEC(1));
     act_end_limits(w);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(10));
-    assert_int_equal(stage_job(s, 2).left_for, SEC(2));
-    assert_int_equal(stage_job(s, 3).left_for, 0);
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(10));
+    assert_int_equal(stage_job(s, 2).remaining_for, SEC(2));
+    assert_int_equal(stage_job(s, 3).remaining_for, 0);
     stage_advance(s, SEC(100));
     assert_int_equal(stage_state(s, 1), JOB_READY);
     assert_int_equal(stage_state(s, 3), JOB_RESERVED);
     assert_int_equal(act_take(w), 1);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(4));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(4));
 }
 
 static void limits_of_others_and_leases_without_one_stay_as_they_are(void **state)
@@ -353,8 +353,8 @@ static void limits_of_others_and_leases_without_one_stay_as_they_are(void **stat
     assert_int_equal(act_take(w), 2);
     stage_advance(s, SEC(1));
     act_end_limits(w);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(3));
-    assert_int_equal(stage_job(s, 2).left_for, SEC(9));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(3));
+    assert_int_equal(stage_job(s, 2).remaining_for, SEC(9));
 }
 
 static void limit_may_mean_failure(void **state)
@@ -416,7 +416,7 @@ static void lease_starts_when_the_job_is_assigned(void **state)
     // Assigned, and not told of while four seconds pass.
     s->now.mono += SEC(4);
     stage_expect(s, "w leased 1");
-    assert_int_equal(stage_job(s, 1).left_for, SEC(6));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(6));
 }
 
 static void very_long_times_do_not_overflow(void **state)
@@ -426,11 +426,11 @@ static void very_long_times_do_not_overflow(void **state)
     nsec_t longest = nsec_from_seconds(UINT32_MAX);
 
     PUT(s, .delay_for = longest, .ttr_for = longest);
-    assert_int_equal(stage_job(s, 1).left_for, longest);
+    assert_int_equal(stage_job(s, 1).remaining_for, longest);
     assert_int_equal(stage_job(s, 1).delay_for, longest);
     assert_int_equal(stage_job(s, 1).ttr_for, longest);
     assert_status(STATUS_OK, act_take_id(w, 1));
-    assert_int_equal(stage_job(s, 1).left_for, longest);
+    assert_int_equal(stage_job(s, 1).remaining_for, longest);
     stage_advance(s, longest);
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }

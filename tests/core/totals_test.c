@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 // What the broker has counted and timed is what all queues have, also those that have gone.
-#include "core/counts.h"
+#include "core/statistics.h"
 #include "tests/core/stage.h"
 
 #include <stdlib.h>
 
-static uint64_t how_many(const struct spans *spans)
+static uint64_t how_many(const struct histogram *spans)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i <= SPAN_BOUNDS; i++) {
+    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++) {
         count += spans->in[i];
     }
     return count;

@@ -187,7 +187,7 @@ static void waiter_may_get_the_job_back_that_it_lost_by_time(void **state)
     stage_advance(s, SEC(5));
     stage_expect(s, "w leased 1");
     assert_int_equal(stage_job(s, 1).timeouts, 1);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(5));
 }
 
 static void every_way_to_become_ready_serves_a_waiter(void **state)
@@ -349,7 +349,7 @@ static void lease_that_ends_untold_is_not_told_and_the_wait_goes_on(void **state
     assert_int_equal(stage_job(s, 1).timeouts, 0);
     assert_int_equal(stage_job(s, 1).attempts, 0);
     stage_expect(s, "w leased 1");
-    assert_int_equal(stage_job(s, 1).left_for, SEC(5));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(5));
     stage_advance(s, SEC(5));
     assert_int_equal(stage_state(s, 1), JOB_GONE);
     stage_expect(s, "");

@@ -316,7 +316,7 @@ static void choice_among_many_weighed_queues_looks_at_few(void **state)
     (void)state;
     assert_status(STATUS_OK, broker_set_policies(s->broker, &rule, 1));
     for (int i = 0; i < MANY; i++) {
-        const struct terms terms = {.limit_for = 0};
+        const struct subscription_terms terms = {.limit_for = 0};
         struct job_spec spec = {.durable = true};
         struct submission submission;
 

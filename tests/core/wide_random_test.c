@@ -130,7 +130,7 @@ static const struct session_ops player_ops = {
 
 static void subscribe(struct player *p, unsigned queue)
 {
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
 
     if (!p->waits) {
         enum status status = broker_subscribe(p->session, queue_of(queue), &terms);

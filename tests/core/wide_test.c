@@ -25,7 +25,7 @@ static const char *name_of(unsigned number)
 
 static void subscribe_to(struct actor *a, unsigned from, unsigned to)
 {
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
 
     for (unsigned i = from; i < to; i++) {
         assert_status(STATUS_OK, broker_subscribe(a->session, queue_of(i), &terms));
@@ -278,7 +278,7 @@ static void without_memory_the_queue_that_is_too_much_is_refused(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
     enum status status = STATUS_NO_MEMORY;
 
     subscribe_to(w, 0, AT_ONCE);

@@ -14,7 +14,7 @@ static void job_is_taken_by_id_when_ready_delayed_or_buried(void **state)
     for (uint64_t id = 1; id <= 4; id++) {
         assert_status(STATUS_OK, act_take_id(w, id));
         assert_int_equal(stage_state(s, id), JOB_RESERVED);
-        assert_int_equal(stage_job(s, id).left_for, SEC(9));
+        assert_int_equal(stage_job(s, id).remaining_for, SEC(9));
     }
     assert_int_equal(session_leases(w->session), 4);
     stage_expect_jobs(s, "q", 0, 0, 4, 0);
@@ -303,7 +303,7 @@ static void release_after_a_delay_waits(void **state)
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_release(w, 1, 0, SEC(3)));
     assert_int_equal(stage_state(s, 1), JOB_DELAYED);
-    assert_int_equal(stage_job(s, 1).left_for, SEC(3));
+    assert_int_equal(stage_job(s, 1).remaining_for, SEC(3));
     stage_advance(s, SEC(3));
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_complete(w, 1, NULL));

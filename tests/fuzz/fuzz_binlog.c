@@ -4,7 +4,7 @@
 // one that a beanstalk client could have put, and nothing is read that is not there.
 
 #include "core/base/macros.h"
-#include "core/inspect.h"
+#include "core/job.h"
 #include "transfer/beanstalkd/beanstalkd.h"
 
 #include <fcntl.h>

@@ -19,7 +19,7 @@
 
 #include "core/broker.h"
 #include "tests/support/broker_check.h"
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "journal/segment.h"
 
 #include <stdint.h>
@@ -162,11 +162,11 @@ static void resume_leases(struct broker *broker)
 {
     static const struct session_ops ops = {0};
     struct session *session;
-    struct kept_lease lease;
+    struct durable_lease lease;
     uint64_t cursor = 0;
 
     ENSURE(broker_session_open(broker, &ops, NULL, CHOICE_OLDEST, &session) == STATUS_OK);
-    while (broker_kept_lease_next(broker, &cursor, &lease)) {
+    while (broker_durable_lease_next(broker, &cursor, &lease)) {
         if (broker_lease_resume(session, &lease) != STATUS_OK) {
             broker_lease_discard(broker, lease.job_id);
         }

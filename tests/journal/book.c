@@ -42,7 +42,7 @@ struct version {
     bool gone;
     struct job_change now;
     char queue[NAME]; // of a job
-    struct job_past past;
+    struct dead_letter past;
     char past_queue[NAME];
     uint32_t releases, buries, kicks;
     nsec_t pause_for, until_at;
@@ -165,8 +165,8 @@ static void add_job(struct book *book, const struct job_image *image, bool gone,
     version->gone = gone;
     version->now = image->now;
     keep(version->queue, image->queue);
-    version->past = image->past;
-    keep(version->past_queue, image->past.queue);
+    version->past = image->dead_letter;
+    keep(version->past_queue, image->dead_letter.queue);
     version->releases = image->now.counters.releases;
     version->buries = image->now.counters.buries;
     version->kicks = image->now.counters.kicks;
@@ -378,7 +378,7 @@ static bool same_state(const struct book *book, const struct job_change *then,
     return then->state == now->state && (then->state != JOB_BURIED || then->burial == now->burial);
 }
 
-static bool same_past(const struct version *version, const struct job_past *past)
+static bool same_past(const struct version *version, const struct dead_letter *past)
 {
     return version->past.why == past->why && version->past.attempts == past->attempts &&
            version->past.at_ms == past->at_ms && same_bytes(version->past_queue, past->queue);
@@ -399,7 +399,7 @@ static bool job_is_right(const struct book *book, const struct subject *subject,
         return false;
     }
     job_describe(broker, job, &image);
-    return same_contract(book, subject, &image) && same_past(version, &image.past) &&
+    return same_contract(book, subject, &image) && same_past(version, &image.dead_letter) &&
            same_state(book, &version->now, &image.now, broker_now(broker).wall) &&
            version->now.pri == image.now.pri && version->now.delay == image.now.delay &&
            (book->shared || version->now.keyed == image.now.keyed) &&

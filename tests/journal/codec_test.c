@@ -30,7 +30,7 @@ static void assert_same_change(const struct job_change *a, const struct job_chan
     assert_int_equal(a->counters.kicks, b->counters.kicks);
 }
 
-static void assert_same_past(const struct job_past *a, const struct job_past *b)
+static void assert_same_past(const struct dead_letter *a, const struct dead_letter *b)
 {
     assert_int_equal(a->why, b->why);
     assert_int_equal(a->attempts, b->attempts);
@@ -45,7 +45,7 @@ static void assert_same_job(const struct job_image *a, const struct job_image *b
     assert_same(a->key, b->key);
     assert_same(a->reducer, b->reducer);
     assert_same(a->body, b->body);
-    assert_same_past(&a->past, &b->past);
+    assert_same_past(&a->dead_letter, &b->dead_letter);
     assert_int_equal(a->queue_kept, b->queue_kept);
     assert_int_equal(a->key_kind, b->key_kind);
     assert_int_equal(a->on_fail, b->on_fail);
@@ -207,20 +207,20 @@ static void moves_come_back(void **state)
 
     (void)state;
     for (size_t i = 0; i < 12; i++) {
-        const struct job_past *past = i < 6 ? &some_past : &no_past;
+        const struct dead_letter *past = i < 6 ? &some_past : &no_past;
         struct job_change change = change_to(states[i % 3]);
         struct codec_record record = {.number = 0};
         struct sealed sealed;
 
         codec_put_move(sealed.bytes, &change, SLICE("letters"), i % 6 < 3, past);
         sealed_finish(&sealed);
-        assert_int_equal(sealed.size, codec_move_size(7, job_past_size(past)));
+        assert_int_equal(sealed.size, codec_move_size(7, dead_letter_len(past)));
         assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
         assert_int_equal(record.type, CODEC_MOVE);
         assert_same_change(&record.change, &change);
         assert_same(record.name, SLICE("letters"));
         assert_int_equal(record.queue_kept, i % 6 < 3);
-        assert_same_past(&record.past, past);
+        assert_same_past(&record.dead_letter, past);
     }
 }
 
@@ -243,7 +243,7 @@ static void changes_and_moves_of_older_versions_come_back_without_counters(void 
     assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
     assert_same_change(&record.change, &change);
     assert_same(record.name, SLICE("letters"));
-    assert_same_past(&record.past, &some_past);
+    assert_same_past(&record.dead_letter, &some_past);
 }
 
 static void a_move_that_says_what_cannot_be_is_refused(void **state)
@@ -403,7 +403,7 @@ static void the_longest_names_come_back(void **state)
 
     (void)state;
     memset(name, 'n', sizeof name);
-    image.queue = image.key = image.reducer = image.past.queue = slice_of(name, sizeof name);
+    image.queue = image.key = image.reducer = image.dead_letter.queue = slice_of(name, sizeof name);
     sealed_job(&sealed, &image);
     assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
     assert_same_job(&record.job, &image);
@@ -411,7 +411,7 @@ static void the_longest_names_come_back(void **state)
     sealed_finish(&sealed);
     assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
     assert_same(record.name, image.queue);
-    codec_put_move(sealed.bytes, &image.now, image.queue, true, &image.past);
+    codec_put_move(sealed.bytes, &image.now, image.queue, true, &image.dead_letter);
     sealed_finish(&sealed);
     assert_true(sealed_read_at(&sealed, SALT, OFFSET, &record));
     assert_same(record.name, image.queue);

@@ -88,7 +88,7 @@ static const struct session_ops worker_ops = {0};
 
 bool bed_begin_work(struct bed *bed)
 {
-    const struct terms terms = {0};
+    const struct subscription_terms terms = {0};
 
     if (broker_session_open(bed->broker, &worker_ops, NULL, CHOICE_OLDEST, &bed->worker) !=
         STATUS_OK) {

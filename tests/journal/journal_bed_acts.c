@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/journal_bed.h"
 
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -234,17 +234,17 @@ uint64_t bed_count(const struct bed *bed)
 
 void bed_keep_lease(struct bed *bed, uint64_t id)
 {
-    const struct kept_lease lease = {.job_id = id};
+    const struct durable_lease lease = {.job_id = id};
 
-    broker_lease_keep(bed->worker, &lease);
+    broker_lease_persist(bed->worker, &lease);
 }
 
 void bed_resume_leases(struct bed *bed)
 {
-    struct kept_lease lease;
+    struct durable_lease lease;
     uint64_t cursor = 0;
 
-    while (broker_kept_lease_next(bed->broker, &cursor, &lease)) {
+    while (broker_durable_lease_next(bed->broker, &cursor, &lease)) {
         if (broker_lease_resume(bed->worker, &lease) != STATUS_OK) {
             broker_lease_discard(bed->broker, lease.job_id);
         }

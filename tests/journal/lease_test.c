@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Leases that are kept in the journal: written anew before their segment goes, and gone with their
 // job.
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "tests/journal/journal_bed.h"
 
 static void keep(struct bed *bed, uint64_t id)
@@ -30,17 +30,17 @@ static void pass_by(struct bed *bed)
     (void)bed_turns(bed);
 }
 
-static bool next(struct bed *bed, struct kept_lease *lease)
+static bool next(struct bed *bed, struct durable_lease *lease)
 {
     uint64_t cursor = 0;
 
-    return broker_kept_lease_next(bed->broker, &cursor, lease);
+    return broker_durable_lease_next(bed->broker, &cursor, lease);
 }
 
 // The worker has it again since the start.
 static void expect_resumed(struct bed *bed, uint64_t id)
 {
-    struct kept_lease lease;
+    struct durable_lease lease;
 
     assert_true(next(bed, &lease));
     assert_int_equal(lease.job_id, id);
@@ -78,7 +78,7 @@ static void a_lease_ends_with_its_job_though_that_is_not_read_any_more(void **st
     struct bed *bed = BED(.sync_every_for = 0);
     uint64_t first = bed_info(bed).current;
     uint64_t id = BED_PUT(bed, .ttr_for = SEC(3600), .body_len = 100);
-    struct kept_lease lease;
+    struct durable_lease lease;
 
     (void)state;
     while (bed_info(bed).current == first) {
@@ -100,7 +100,7 @@ static void a_full_disk_refuses_to_keep_a_lease_and_nothing_else(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0);
     uint64_t id = BED_PUT(bed, .ttr_for = SEC(3600), .body_len = 100);
-    struct kept_lease lease;
+    struct durable_lease lease;
 
     (void)state;
     (void)bed_turns(bed);

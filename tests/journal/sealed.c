@@ -35,9 +35,9 @@ bool sealed_read(const struct sealed *sealed)
     return sealed_read_at(sealed, SALT, OFFSET, &record);
 }
 
-const struct job_past some_past = {
+const struct dead_letter some_past = {
     .queue = {"posts", 5}, .why = DEAD_EXCEPTION, .attempts = 1000, .at_ms = 1700000000456};
-const struct job_past no_past = {.why = DEAD_NOT};
+const struct dead_letter no_past = {.why = DEAD_NOT};
 
 struct job_image full_image(void)
 {
@@ -59,7 +59,7 @@ struct job_image full_image(void)
         .max_attempts = 1000,
         .ttr = 120,
         .created_ms = 1700000000123,
-        .past = some_past,
+        .dead_letter = some_past,
         .key = SLICE("a key"),
         .reducer = SLICE("sum"),
         .body = SLICE("the body"),
@@ -83,7 +83,7 @@ void sealed_job(struct sealed *sealed, const struct job_image *image)
 {
     assert_int_equal(codec_put_job(sealed->bytes, image, true),
                      codec_job_size(image->queue.len + image->key.len + image->reducer.len +
-                                    job_past_size(&image->past) + image->body.len));
+                                    dead_letter_len(&image->dead_letter) + image->body.len));
     sealed_finish(sealed);
 }
 

@@ -42,7 +42,7 @@ void flip_bit(char *bytes, size_t bit);
 // A job in which nothing is what it is in another, and a change.
 struct job_image full_image(void);
 // A past, and none.
-extern const struct job_past some_past, no_past;
+extern const struct dead_letter some_past, no_past;
 struct job_change change_to(enum job_state state);
 
 #endif

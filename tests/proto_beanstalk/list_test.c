@@ -168,7 +168,7 @@ static void tubes_that_go_meanwhile_are_listed_and_new_ones_are_not(void **state
     peer_read_again(t->a);
     is_list(peer_hear(t->a), MANY);
     says_yaml(t->a, "list-tubes\r\n", "---\n- default\n- new\n");
-    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), 0);
+    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
     free(queues);
 }
 
@@ -202,10 +202,10 @@ static void who_leaves_in_the_middle_of_a_list_leaves_nothing_behind(void **stat
     peer_send(t->a, SLICE("list-tubes\r\n"));
     rig_feed(t->rig);
     drop_tubes(t, queues, MANY);
-    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), MANY);
+    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), MANY);
     peer_free(t->a);
     rig_run(t->rig);
-    assert_int_equal(broker_rolls_kept(rig_broker(t->rig)), 0);
+    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
     free(queues);
 }
 

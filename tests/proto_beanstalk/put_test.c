@@ -5,7 +5,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 
 #include "core/base/log.h"
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

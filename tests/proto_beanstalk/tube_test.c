@@ -160,19 +160,19 @@ static void a_list_passes_over_very_many_tubes_that_have_gone_in_slices(void **s
     enum { TUBES = 8000 };
     struct bean *t = *state;
     struct broker *broker = rig_broker(t->rig);
-    struct queue_roll slow; // of a list that nobody reads
+    struct queue_snapshot slow; // of a list that nobody reads
     unsigned long before;
 
     watch_many(t->a, 0, TUBES);
-    broker_roll_begin(broker, &slow);
+    queue_snapshot_begin(broker, &slow);
     peer_free(t->a);
     rig_run(t->rig);
-    assert_int_equal(broker_rolls_kept(broker), TUBES);
+    assert_int_equal(broker_snapshot_queues(broker), TUBES);
     says(t->b, "use behind\r\n", "USING behind\r\n");
     before = rig_feeds(t->rig);
     says_yaml(t->c, "list-tubes\r\n", "---\n- default\n- behind\n");
     assert_true(rig_feeds(t->rig) - before >= TUBES / (8 * BROKER_SLICE));
-    broker_roll_end(broker, &slow);
+    queue_snapshot_end(broker, &slow);
 }
 
 static void commands_behind_a_long_list_wait_for_it(void **state)

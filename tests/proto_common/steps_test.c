@@ -132,7 +132,7 @@ static void expect(struct feed fed, enum feed_state state, size_t used)
 static int setup(void **state)
 {
     static const struct session_ops ops;
-    const struct terms terms = {.limit_for = 0};
+    const struct subscription_terms terms = {.limit_for = 0};
     struct conn *conn = calloc(1, sizeof *conn);
 
     conn->broker = broker_new(&(struct broker_options){0}, (struct instant){0});

@@ -4,7 +4,7 @@
 
 #include "tests/proto_gearman/wire_gear.h"
 
-#include "core/policies.h"
+#include "core/policy.h"
 
 // The worker can do "f" and takes the job.
 static void grab(struct peer *worker, const char *handle, const char *body)
@@ -323,7 +323,7 @@ static void the_earlier_of_two_moments_counts(void **state)
     gear_says(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "u", "1700000100", "x"), RES(JOB_CREATED, H(1)));
     gear_says(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "u", "1700000050", "x"), RES(JOB_CREATED, H(1)));
     gear_says(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "u", "1700000200", "x"), RES(JOB_CREATED, H(1)));
-    assert_int_equal(gear_job(t, 1).left_for, SECONDS(50));
+    assert_int_equal(gear_job(t, 1).remaining_for, SECONDS(50));
     rig_advance(t->rig, SECONDS(50));
     jobs_are(t, "f", JOB_READY, 1);
 }

@@ -4,7 +4,7 @@
 
 #include "tests/proto_gearman/admin_gear.h"
 
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <string.h>
 

@@ -70,7 +70,7 @@ static void starts_at_line(struct gear *t, struct slice submission, const char *
 {
     uint64_t id = gear_submits_at(t->a, submission, file, line);
     struct job_info job = gear_job(t, id);
-    nsec_t start = broker_now(rig_broker(t->rig)).wall + job.left_for;
+    nsec_t start = broker_now(rig_broker(t->rig)).wall + job.remaining_for;
 
     if (job.state != JOB_DELAYED || start != SECONDS(seconds_at(moment))) {
         time_t is = (time_t)(start / NSEC_PER_SEC);

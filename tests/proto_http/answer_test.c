@@ -4,7 +4,7 @@
 
 #include "tests/proto_http/wire_http.h"
 
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/live_bytes.h"
 
-#include "core/policies.h"
+#include "core/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

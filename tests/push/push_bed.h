@@ -8,7 +8,7 @@
 // says.
 
 #include "core/broker.h"
-#include "core/policies.h"
+#include "core/policy.h"
 #include "proto_common/sight_push.h"
 #include "push/outcome_kind.h"
 #include "push/push.h"

@@ -124,8 +124,8 @@ static const char *pushed_by(struct world *world, const char *name)
 
     assert_int_equal(broker_queue_hold(world->broker, text_slice(name), &queue), STATUS_OK);
     // Push is told of each queue that may be its.
-    assert_ptr_equal(broker_policed_next(world->broker), queue);
-    rule = broker_policy_behind(world->broker, queue);
+    assert_ptr_equal(broker_policy_changed_next(world->broker), queue);
+    rule = broker_policy_fallback(world->broker, queue);
     (void)snprintf(glob, sizeof glob, "%.*s", (int)rule->glob.len, rule->glob.ptr);
     broker_queue_drop(world->broker, queue);
     return rule->tell ? glob : NULL;

@@ -8,20 +8,16 @@
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/job.h"
+#include "core/session_private.h"
+#include "core/job_state.h"
+#include "core/job_private.h"
 #include "core/kept_lease.h"
 #include "core/key.h"
-#include "core/lookup.h"
-#include "core/memo_index.h"
-#include "core/moment.h"
-#include "core/open_queues.h"
-#include "core/past.h"
-#include "core/policy.h"
-#include "core/queue.h"
-#include "core/rota.h"
-#include "core/session.h"
-#include "core/states.h"
-#include "core/subscription.h"
+#include "core/memo_private.h"
+#include "core/timers.h"
+#include "core/queue_private.h"
+#include "core/dead_letter.h"
+#include "core/policy_private.h"
 #include "core/watch.h"
 
 // What the walk has counted so far.
@@ -32,10 +28,10 @@ struct census {
     uint64_t bytes; // of bodies of jobs that are not buried, less what their queues say
     uint64_t queues;
     uint64_t keyed;
-    uint64_t named;  // jobs that hold a name
-    uint64_t firsts; // of a name
-    uint64_t ringed; // jobs in the rings of those
-    uint64_t noted;  // jobs with a past
+    uint64_t named;       // jobs that hold a name
+    uint64_t firsts;      // of a name
+    uint64_t ringed;      // jobs in the rings of those
+    uint64_t dead_letter; // jobs with a past
     uint64_t working;
     uint64_t open_sessions;
     uint64_t waiting;   // sessions that wait
@@ -95,8 +91,8 @@ static size_t check_list(const struct list_node *list)
 
 static void visit_moment(struct census *census, const struct tree_node *node, void *context)
 {
-    const struct moment *moment =
-        container_of((struct tree_node *)(uintptr_t)node, struct moment, node);
+    const struct timer *moment =
+        container_of((struct tree_node *)(uintptr_t)node, struct timer, node);
     nsec_t *before = context;
 
     (void)census;
@@ -134,7 +130,7 @@ struct memos_seen {
 
 static void visit_memo(struct census *census, const struct tree_node *node, void *context)
 {
-    const struct kept_memo *kept = memo_by_number((struct tree_node *)(uintptr_t)node);
+    const struct memo_entry *kept = memo_by_number((struct tree_node *)(uintptr_t)node);
     const struct memo *memo = &kept->memo;
     struct memos_seen *seen = context;
 
@@ -145,7 +141,7 @@ static void visit_memo(struct census *census, const struct tree_node *node, void
            (memo->blob ? memo->blob->bytes : (const char *)kept->bytes + memo->key.len));
     seen->before = memo->number;
     seen->count++;
-    seen->bytes += memo_takes(memo);
+    seen->bytes += memo_footprint(memo);
     census->memos++;
     census->memo_ends += memo->until_at != NSEC_NEVER;
     if (list_linked(&kept->recorded)) {
@@ -232,11 +228,11 @@ static void check_key(struct census *census, const struct job *job)
 
 static void check_past(struct census *census, const struct job *job)
 {
-    struct job_past past;
+    struct dead_letter past;
 
-    if (job->noted) {
-        ENSURE(job->durable && job_past(census->broker, job, &past) && past.queue.len > 0);
-        census->noted++;
+    if (job->dead_letter) {
+        ENSURE(job->durable && job_dead_letter(census->broker, job, &past) && past.queue.len > 0);
+        census->dead_letter++;
     }
 }
 
@@ -260,7 +256,7 @@ static void check_job(struct census *census, const struct job *job, enum job_sta
     ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
-    ENSURE(!extra || !extra->lease_kept || is_kept_lease(broker, job));
+    ENSURE(!extra || !extra->lease_durable || is_kept_lease(broker, job));
     census->jobs[state]++;
     census->bytes += state == JOB_BURIED ? 0 : job_body(job).len;
     ENSURE(!extra || extra->keyed || !extra->first);
@@ -452,7 +448,7 @@ static void check_queue(struct census *census, const struct queue *queue)
     census->named += own.named;
     census->firsts += own.firsts;
     census->ringed += own.ringed;
-    census->noted += own.noted;
+    census->dead_letter += own.dead_letter;
     census->queues++;
     census->subscriptions += queue->subscriptions;
     check_queue_flags(census, queue);
@@ -542,7 +538,7 @@ static void check_roll_order(const struct census *census)
     uint64_t came_at = 0;
     uint64_t count = 0;
 
-    for (uint32_t place = broker->rolls.first; place != TABLE_NONE;) {
+    for (uint32_t place = broker->snapshots.first; place != TABLE_NONE;) {
         const struct queue *queue = table_get(&broker->index.queues, place);
 
         ENSURE(queue->place == place && queue->earlier == before && came_at < queue->came_at);
@@ -551,7 +547,7 @@ static void check_roll_order(const struct census *census)
         place = queue->later;
         count++;
     }
-    ENSURE(broker->rolls.last == before);
+    ENSURE(broker->snapshots.last == before);
     ENSURE(count == census->queues + census->gone);
 }
 
@@ -562,12 +558,12 @@ static void check_rolls(struct census *census)
     const struct broker *broker = census->broker;
     uint64_t at = 0;
 
-    ENSURE(broker->rolls.kept == census->gone);
+    ENSURE(broker->snapshots.kept == census->gone);
     check_roll_order(census);
-    list_each (roll_node, &broker->rolls.all) {
-        const struct queue_roll *roll = list_item(roll_node, struct queue_roll, all);
+    list_each (roll_node, &broker->snapshots.all) {
+        const struct queue_snapshot *roll = list_item(roll_node, struct queue_snapshot, all);
 
-        ENSURE(at <= roll->at && roll->at <= broker->rolls.moment);
+        ENSURE(at <= roll->at && roll->at <= broker->snapshots.moment);
         at = roll->at;
         ENSURE(!roll->passed || (roll->passed->gone && roll->passed->passed));
         list_each (node, &roll->gone) {
@@ -599,7 +595,7 @@ static void check_idle(const struct subscription *subscription)
     const struct queue *queue = subscription_queue(subscription);
 
     ENSURE(subscription->idle);
-    ENSURE(!queue_open(queue) || queue->opened > subscription->session->rota->seen);
+    ENSURE(!queue_open(queue) || queue->opened > subscription->session->round_robin->seen);
 }
 
 static void check_rota(const struct session *session)
@@ -611,15 +607,15 @@ static void check_rota(const struct session *session)
     if (session->choice != CHOICE_IN_TURN) {
         return;
     }
-    for (; (next = rota_next(session, before)); before = next) {
+    for (; (next = round_robin_next(session, before)); before = next) {
         ENSURE(!next->idle && (!before || before->turn < next->turn));
         count++;
     }
-    list_each (node, &session->rota->idle) {
-        check_idle(list_item(node, struct subscription, in_rota));
+    list_each (node, &session->round_robin->idle) {
+        check_idle(list_item(node, struct subscription, in_round_robin));
     }
-    ENSURE(check_list(&session->rota->idle) == session->rota->idle_count);
-    ENSURE(count + session->rota->idle_count == session->subscriptions);
+    ENSURE(check_list(&session->round_robin->idle) == session->round_robin->idle_count);
+    ENSURE(count + session->round_robin->idle_count == session->subscriptions);
 }
 
 // Links are where they should be, but for those that a slice is still to make or undo.
@@ -684,7 +680,7 @@ static void check_session(struct census *census, const struct session *session)
 
     check_tree(&session->leases, census, visit_lease, &before);
     ENSURE(census->jobs[JOB_RESERVED] - held == session->lease_count);
-    ENSURE(!session->assigned || holder_of(census->broker, session->assigned) == session);
+    ENSURE(!session->assigned || session_holding(census->broker, session->assigned) == session);
     ENSURE(!session->assigned || session->wait_state == WAITING_NOT);
     ENSURE(session->closed || list_linked(&session->notice) == to_tell);
     ENSURE(!session->closed || session->wait_state == WAITING_NOT);
@@ -714,7 +710,7 @@ static void check_totals(const struct census *census)
     ENSURE(hash_count(&broker->index.jobs_by_key) == census->keyed - census->firsts);
     ENSURE(hash_count(&broker->index.jobs_by_name) == census->firsts);
     ENSURE(census->ringed == census->named);
-    ENSURE(hash_count(&broker->index.pasts) == census->noted);
+    ENSURE(hash_count(&broker->index.dead_letters) == census->dead_letter);
     ENSURE(hash_count(&broker->index.queues_by_name) == census->queues);
     ENSURE(broker->count.queues == census->queues);
     ENSURE(broker->count.sessions == census->open_sessions);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "transfer/beanstalkd/beanstalkd.h"
 
-#include "core/inspect.h"
+#include "core/job.h"
 #include "core/submit.h"
 #include "transfer/beanstalkd/binlog_print.h"
 #include "transfer/beanstalkd/binlog_scan.h"

@@ -88,7 +88,7 @@ void forge_change(struct forge *forge, enum codec_type type, const struct job_ch
 
 void forge_move(struct forge *forge, const struct job_change *change, struct slice name)
 {
-    const struct job_past none = {.why = DEAD_NOT};
+    const struct dead_letter none = {.why = DEAD_NOT};
 
     codec_put_move(begin_record(forge, codec_move_size(name.len, 0)), change, name, false, &none);
     forge_seal(forge);

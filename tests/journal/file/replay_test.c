@@ -85,7 +85,7 @@ static void a_pause_comes_back(void **state)
     queue = broker_queue_find(b->revived.broker, SLICE("q"));
     broker_queue_info(b->revived.broker, queue, &info);
     assert_int_equal(info.pause_for, 8);
-    assert_int_equal(info.pause_left_for, 5);
+    assert_int_equal(info.pause_remaining_for, 5);
     assert_int_equal(queue_mark(queue), 1);
 }
 

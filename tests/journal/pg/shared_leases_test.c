@@ -2,7 +2,7 @@
 // Leases of workers that are tied to no connection, over a journal in a database: who takes over
 // has them.
 #include "core/broker.h"
-#include "core/kept_leases.h"
+#include "core/durable_lease.h"
 #include "tests/journal/pg/shared_bed.h"
 
 static struct shared_bed *bed;
@@ -24,37 +24,38 @@ static int teardown(void **state)
 
 #define STORY(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-static struct kept_lease name_of(uint64_t id)
+static struct durable_lease name_of(uint64_t id)
 {
-    return (struct kept_lease){.job_id = id, .limit_for = SEC(3600), .name = {(unsigned char)id}};
+    return (struct durable_lease){
+        .job_id = id, .limit_for = SEC(3600), .name = {(unsigned char)id}};
 }
 
 // A job that is held; its lease is kept, and acknowledged.
 static uint64_t lease_kept(struct member *member)
 {
     uint64_t id = member_put_kept(member, 10);
-    const struct kept_lease lease = name_of(id);
+    const struct durable_lease lease = name_of(id);
     const struct job *job;
 
     assert_int_equal(broker_take_id(member->session, id, &job), STATUS_OK);
     assert_int_equal(broker_limit(member->session, id, lease.limit_for), STATUS_OK);
-    broker_lease_keep(member->session, &lease);
+    broker_lease_persist(member->session, &lease);
     (void)member_put_kept(member, 10);
     return id;
 }
 
 static void expect_only(struct member *member, uint64_t id)
 {
-    const struct kept_lease meant = name_of(id);
-    struct kept_lease lease = {.job_id = 0};
+    const struct durable_lease meant = name_of(id);
+    struct durable_lease lease = {.job_id = 0};
     uint64_t cursor = 0;
 
-    assert_true(broker_kept_lease_next(member->broker, &cursor, &lease));
+    assert_true(broker_durable_lease_next(member->broker, &cursor, &lease));
     assert_int_equal(lease.job_id, id);
     assert_int_equal(lease.limit_for, meant.limit_for);
     assert_memory_equal(lease.name, meant.name, sizeof meant.name);
     assert_int_equal(broker_lease_resume(member->session, &lease), STATUS_OK);
-    assert_false(broker_kept_lease_next(member->broker, &cursor, &lease));
+    assert_false(broker_durable_lease_next(member->broker, &cursor, &lease));
     assert_int_equal(broker_complete(member->session, id, NULL), STATUS_OK);
 }
 

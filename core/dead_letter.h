@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CORE_PAST_H
-#define TANDEM_CORE_PAST_H
+#ifndef TANDEM_CORE_DEAD_LETTER_H
+#define TANDEM_CORE_DEAD_LETTER_H
 
 // The past of a dead letter: what a job that its queue's policy took to a dead queue remembers of
 // where it was. It lasts until somebody moves the job.
@@ -12,36 +12,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum dead_why {
+enum dead_reason {
     DEAD_NOT,       // it has no past
     DEAD_ATTEMPTS,  // its last attempt was spent by a loss, a time-out or a release
     DEAD_FAILED,    // its worker said that it cannot be done
     DEAD_EXCEPTION, // the same, with an exception
     DEAD_EXPIRED    // it waited too long
 };
-#define DEAD_WHYS 5
+#define DEAD_REASONS 5
 
-struct job_past {
+struct dead_letter {
     struct slice queue; // from which it was taken
-    enum dead_why why;
+    enum dead_reason why;
     uint16_t attempts; // that were spent by then
     uint64_t at_ms;    // wall clock, since 1970
 };
 
 // Bytes that a store needs for a past, besides the name of the queue.
-#define JOB_PAST_FIXED 16
+#define DEAD_LETTER_FIXED_LEN 16
 
 // Of all of it; 0 where there is none.
-static inline size_t job_past_size(const struct job_past *past)
+static inline size_t dead_letter_len(const struct dead_letter *past)
 {
-    return past->why == DEAD_NOT ? 0 : JOB_PAST_FIXED + past->queue.len;
+    return past->why == DEAD_NOT ? 0 : DEAD_LETTER_FIXED_LEN + past->queue.len;
 }
 
 // False, and DEAD_NOT, where the job has none. The slice is borrowed, until the job goes or is
 // moved.
-bool job_past(const struct broker *broker, const struct job *job, struct job_past *past);
+bool job_dead_letter(const struct broker *broker, const struct job *job, struct dead_letter *past);
 
 // The reason in a word: "attempts", "failed", "exception", "expired"; "" for DEAD_NOT. Static.
-const char *dead_why_word(enum dead_why why);
+const char *dead_reason_text(enum dead_reason why);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CORE_STATES_H
-#define TANDEM_CORE_STATES_H
+#ifndef TANDEM_CORE_JOB_STATE_H
+#define TANDEM_CORE_JOB_STATE_H
+
+#include "core/job_private.h"
+#include "core/timers.h"
 
 // Private to the core: the change of a job's state. Only these functions touch the containers that
 // jobs stand in (job.h says which), so that the counts beside them stay true.
@@ -9,9 +12,6 @@
 // session, ends no key and frees nothing. Where a session loses a job that it was assigned but has
 // not been told of, it is put into broker->matching.to_serve: the verb that made the change serves
 // these sessions before it returns (match_serve_lost() in match.h).
-
-#include "core/job.h"
-#include "core/moment.h"
 
 // Where a job goes, and what it has there.
 struct job_place {

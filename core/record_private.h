@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CORE_STORE_H
-#define TANDEM_CORE_STORE_H
+#ifndef TANDEM_CORE_RECORD_PRIVATE_H
+#define TANDEM_CORE_RECORD_PRIVATE_H
 
 // Private to the core: what the store is asked and told. The store is asked for room before a
 // change that may be refused, and told of each change of a durable job when it has been made. A
 // broker without a store refuses nothing for it. Positions: see record.h.
 
 #include "core/broker_private.h"
-#include "core/job.h"
+#include "core/job_private.h"
 
 // Is there a store that keeps this job?
-static inline bool record_kept(const struct broker *broker, const struct job *job)
+static inline bool job_is_recorded(const struct broker *broker, const struct job *job)
 {
     return broker->store.recorder && job->durable;
 }
@@ -23,7 +23,7 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
 static inline bool record_has_space(struct broker *broker, enum record_kind kind,
                                     const struct job *job)
 {
-    return !record_kept(broker, job) || record_ask(broker, kind, job);
+    return !job_is_recorded(broker, job) || record_ask(broker, kind, job);
 }
 
 // Told after it; `was_buried` is about the job before. The position of the record, which the answer
@@ -31,13 +31,13 @@ static inline bool record_has_space(struct broker *broker, enum record_kind kind
 static inline uint64_t record_append(struct broker *broker, enum record_kind kind,
                                      const struct job *job, bool was_buried)
 {
-    return record_kept(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
+    return job_is_recorded(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
 }
 
 // The same two for a job that moves: to that queue, where it will have that past, and from that
 // one, where its job_variable_len() was `was_len`. The position of the record.
 bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
-                           const struct job_past *past);
+                           const struct dead_letter *past);
 uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
                             size_t was_len);
 
@@ -51,7 +51,7 @@ bool record_memo_has_space(struct broker *broker, enum record_kind kind, const s
 void record_memo_append(struct broker *broker, enum record_kind kind, const struct memo *memo);
 
 // The answer to the present verb waits for that position, too.
-static inline void broker_raise(struct broker *broker, uint64_t position)
+static inline void broker_await_position(struct broker *broker, uint64_t position)
 {
     if (position > broker->store.position) {
         broker->store.position = position;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CORE_COUNTS_H
-#define TANDEM_CORE_COUNTS_H
+#ifndef TANDEM_CORE_STATISTICS_H
+#define TANDEM_CORE_STATISTICS_H
 
 // What has happened to jobs, how long they waited and were worked on, and which they are: for those
 // who watch over a broker. Nothing here changes a job. What comes out is borrowed (broker.h).
@@ -46,20 +46,20 @@ void broker_counts(const struct broker *broker, struct counts *counts);
 
 // How many durations there were up to bounds of 0.1, 0.15, 0.2, 0.3, 0.4, 0.6 ms ... 9.9 days, two
 // for each doubling; those that are longer are in the last bucket. Not cumulative.
-#define SPAN_BOUNDS 67
-struct spans {
-    uint64_t in[SPAN_BOUNDS + 1];
+#define HISTOGRAM_BOUNDS 67
+struct histogram {
+    uint64_t in[HISTOGRAM_BOUNDS + 1];
     uint64_t sum_us; // of each, rounded down: in nanoseconds, many long ones would be too many
 };
 
 // The bound of a bucket: it counts what is longer than the bound before and at most this.
 // NSEC_NEVER for the last.
-nsec_t spans_bound(size_t bucket);
+nsec_t histogram_bound(size_t bucket);
 
 // For one queue, 1,104 bytes, made when something is first to be counted in it.
 struct queue_times {
-    struct spans wait; // from when the job became ready until a worker got it
-    struct spans run;  // from there to its worker's word that it is done, failed or to be buried
+    struct histogram wait; // from when the job became ready until a worker got it
+    struct histogram run; // from there to its worker's word that it is done, failed or to be buried
 };
 
 // Whether times are counted from now on; at first they are not. Those that were stay.
@@ -87,46 +87,19 @@ const struct job *queue_oldest_ready(const struct broker *broker, const struct q
 // is not known: in other states, and of some leases while nothing is observed.
 bool job_state_for(const struct broker *broker, const struct job *job, nsec_t *state_for);
 
-//
-// Sessions
-//
-
-struct session_info {
-    uint64_t number; // rising in the order in which sessions were opened
-    size_t held;     // jobs
-    size_t watches;
-    size_t subscriptions;
-    bool waits_for_job, waits_for_nudge;
-    bool producer; // it has submitted a job, or joined one
-    bool worker;   // it has asked for a job, or for a nudge
+struct broker_info {
+    uint64_t jobs[JOB_STATES];
+    uint64_t ready[BAND_COUNT];
+    uint64_t total_jobs;
+    uint64_t timeouts; // leases that ended by time
+    uint64_t queues;
+    uint64_t sessions;
+    uint64_t waiting;   // sessions that wait, for a job or for a nudge
+    uint64_t producers; // sessions that have ever submitted a job, or joined one
+    uint64_t workers;   // sessions that have ever asked for a job, or for a nudge
+    bool draining;
 };
 
-void session_info(const struct session *session, struct session_info *info);
-
-//
-// Walks over jobs
-//
-
-// Where a walk stands: all zero at first. Plain numbers, whatever they are: a walk may go on after
-// they have been written down and read again, and refers to nothing that could have gone.
-struct job_cursor {
-    uint64_t at[4];
-    uint32_t part;
-};
-
-// Walks the jobs of the queue that are in that state: READY ones as they are to be taken, DELAYED
-// ones as their delays end (those until a calendar moment after all others), BURIED ones longest
-// buried first, RESERVED ones by their holders. STATUS_OK: `*job` is the next one; STATUS_MORE: a
-// slice is over, call again; STATUS_EMPTY: that was all. A job that stays where it is is seen
-// exactly once, one that comes, goes or changes its place meanwhile perhaps; a lease that is
-// renewed may be seen twice, and nothing else.
-enum status queue_jobs_next(const struct broker *broker, const struct queue *queue,
-                            enum job_state state, struct job_cursor *cursor,
-                            const struct job **job) MUST_USE;
-
-// Walks the jobs that the session holds, the lease that ends soonest first; the same otherwise.
-// Never STATUS_MORE.
-enum status session_jobs_next(const struct session *session, struct job_cursor *cursor,
-                              const struct job **job) MUST_USE;
+void broker_info(const struct broker *broker, struct broker_info *info);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CORE_KEPT_LEASES_H
-#define TANDEM_CORE_KEPT_LEASES_H
+#ifndef TANDEM_CORE_DURABLE_LEASE_H
+#define TANDEM_CORE_DURABLE_LEASE_H
 
 // Leases that outlive the process. A worker that is not tied to a connection may come back after a
 // restart, and its job should still be its own. So whoever speaks for such a worker has the lease
@@ -26,29 +26,30 @@
 struct broker;
 struct session;
 
-#define KEPT_LEASE_NAME 16
+#define DURABLE_LEASE_NAME 16
 
-struct kept_lease {
+struct durable_lease {
     uint64_t job_id;
     nsec_t until_at;  // wall clock: its end, rounded up to a second
     nsec_t limit_for; // from each word of its holder on; 0: the job's time to run is all
-    unsigned char name[KEPT_LEASE_NAME];
+    unsigned char name[DURABLE_LEASE_NAME];
 };
 
 // The session's lease of the job is kept from now on: with that name and limit; where it ends is
 // seen. Nothing happens where the job is not durable or there is no store, where the lease has no
 // end, or there is no room. The job must be held by the session.
-void broker_lease_keep(struct session *session, const struct kept_lease *lease);
+void broker_lease_persist(struct session *session, const struct durable_lease *lease);
 
 // The next lease that a store has given back, behind `*cursor`, which is 0 at first. Between two
 // calls these may be resumed or discarded.
-bool broker_kept_lease_next(struct broker *broker, uint64_t *cursor,
-                            struct kept_lease *lease) MUST_USE;
+bool broker_durable_lease_next(struct broker *broker, uint64_t *cursor,
+                               struct durable_lease *lease) MUST_USE;
 
 // The session has the job of that lease again, until its end, though for no longer than a lease of
 // the job lasts; it is kept as before. STATUS_NOT_FOUND: the lease is over, or the job is not ready
 // any more; STATUS_NO_MEMORY. Before broker_tick() is called, nobody else has had the job.
-enum status broker_lease_resume(struct session *session, const struct kept_lease *lease) MUST_USE;
+enum status broker_lease_resume(struct session *session,
+                                const struct durable_lease *lease) MUST_USE;
 
 // The store is to forget it; not of a lease that a session has.
 void broker_lease_discard(struct broker *broker, uint64_t job_id);
