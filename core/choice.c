@@ -21,9 +21,10 @@
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/session_private.h"
+#include "core/subscription.h"
 #include "core/job_private.h"
 #include "core/queue_private.h"
+#include "core/session_private.h"
 
 struct search {
     const struct session *session;

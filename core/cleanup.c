@@ -6,10 +6,11 @@
 #include "core/charge.h"
 #include "core/gate.h"
 #include "core/key.h"
-#include "core/session_private.h"
+#include "core/subscription.h"
 #include "core/job_state.h"
 #include "core/job_private.h"
 #include "core/queue_private.h"
+#include "core/session_private.h"
 
 // APART is worth 2 % of a pipelined submission, by tests/budget.
 static APART void vanish(struct broker *broker, struct queue *queue)

@@ -8,8 +8,9 @@
 #include "core/match.h"
 #include "core/outcome.h"
 #include "core/broker_private.h"
-#include "core/session_private.h"
+#include "core/subscription.h"
 #include "core/job_private.h"
+#include "core/session_private.h"
 #include "core/watch.h"
 
 // Jobs that a session holds come back together. Their order in its leases means nothing to those

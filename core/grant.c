@@ -6,6 +6,7 @@
 #include "core/broker_private.h"
 #include "core/charge.h"
 #include "core/queue_private.h"
+#include "core/subscription.h"
 #include "core/session_private.h"
 
 static void unbar(struct subscription *subscription)

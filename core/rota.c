@@ -10,7 +10,7 @@
 // looks back to where it stopped the last time; where that takes longer than it would to bring all
 // back, it does that instead.
 
-#include "core/session_private.h"
+#include "core/subscription.h"
 
 #include "core/broker_private.h"
 #include "core/queue_private.h"

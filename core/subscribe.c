@@ -8,9 +8,10 @@
 #include "core/match.h"
 #include "core/outcome.h"
 #include "core/broker_private.h"
-#include "core/session_private.h"
+#include "core/subscription.h"
 #include "core/job_private.h"
 #include "core/queue_private.h"
+#include "core/session_private.h"
 
 // So many a session may have although memory is crowded: a session that may be there may work.
 enum { SUBSCRIPTIONS_ALWAYS = 16 };

@@ -2,7 +2,7 @@
 
 // What a session takes jobs from.
 
-#include "core/session_private.h"
+#include "core/subscription.h"
 
 #include "core/broker_private.h"
 #include "core/charge.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/session_private.h"
+#include "core/subscription.h"
 
 static struct queue *queue_at_cursor(const struct session *session, const struct list_node *node,
                                      const struct subscription **cursor)

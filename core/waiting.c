@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/subscription.h"
 #include "core/session_private.h"
 
 #include "core/charge.h"

@@ -3,8 +3,9 @@
 
 #include "core/charge.h"
 #include "core/gate.h"
-#include "core/session_private.h"
+#include "core/subscription.h"
 #include "core/job_private.h"
+#include "core/session_private.h"
 
 // What a search comes to know of the queues with a weight that the session may take from now and
 // whose best jobs have the lowest priority number among them.

@@ -8,7 +8,7 @@
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/session_private.h"
+#include "core/subscription.h"
 #include "core/job_state.h"
 #include "core/job_private.h"
 #include "core/kept_lease.h"
@@ -18,6 +18,7 @@
 #include "core/queue_private.h"
 #include "core/dead_letter.h"
 #include "core/policy_private.h"
+#include "core/session_private.h"
 #include "core/watch.h"
 
 // What the walk has counted so far.
