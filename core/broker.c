@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/broker.h"
 
-#include "core/cleanup.h"
-#include "core/kept_rate.h"
 #include "core/broker_private.h"
 #include "core/timers.h"
 #include "core/expiry.h"
 #include "core/job_private.h"
 #include "core/key.h"
 #include "core/memo_private.h"
+#include "core/outcome.h"
 #include "core/dead_letter_private.h"
 #include "core/queue_private.h"
 #include "core/policy_private.h"
+#include "core/rate_memo.h"
 #include "core/session_private.h"
+#include "core/turn.h"
 #include "core/watch.h"
-#include "core/close.h"
-#include "core/tell.h"
 
 #include <stdlib.h>
 
@@ -61,8 +60,8 @@ struct broker *broker_new(const struct broker_options *options, struct instant n
     return broker;
 }
 
-// Every job is in one of these.
-static struct job *any_job(const struct broker *broker, const struct queue *queue)
+// Any job of the queue that no session holds; NULL if it has none.
+static struct job *queue_any_job(const struct broker *broker, const struct queue *queue)
 {
     struct tree_node *node = tree_first(&queue->ready);
 
@@ -77,12 +76,12 @@ static struct job *any_job(const struct broker *broker, const struct queue *queu
     return job_in_tree(node);
 }
 
-static void free_queue_with_jobs(struct broker *broker, struct queue *queue)
+static void queue_free_with_jobs(struct broker *broker, struct queue *queue)
 {
     struct job *job;
 
     queue->holders++;
-    while ((job = any_job(broker, queue))) {
+    while ((job = queue_any_job(broker, queue))) {
         if (job_interest(job)) {
             // No watch is left: all sessions are closed.
             interest_free(job->extra->interest);
@@ -122,7 +121,7 @@ void broker_free(struct broker *broker)
         queue_snapshots_sort(broker);
     }
     while ((queue = table_next(&broker->index.queues, &cursor))) {
-        free_queue_with_jobs(broker, queue);
+        queue_free_with_jobs(broker, queue);
     }
     while (broker->gates.dropped) {
         unsigned budget = BROKER_SLICE;
@@ -160,7 +159,7 @@ void broker_end_drain(struct broker *broker)
 void broker_retire(struct broker *broker)
 {
     if (!broker->retired) {
-        kept_rate_retire(broker);
+        rate_memo_retire(broker);
     }
     broker->retired = true;
 }

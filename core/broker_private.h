@@ -119,7 +119,7 @@ struct paused_queues {
 struct gates {
     struct tree by_tag, by_began; // gates with a weight whose queues are open
     uint64_t weights;             // how many gates have a weight
-    uint64_t others;              // the tag of all queues without one (weigh.h)
+    uint64_t others;              // the tag of all queues without one (choice.c)
     uint64_t weighed;             // the id of the job that was chosen by tags last
     uint64_t weighed_tag;         // the one at which
 

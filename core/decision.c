@@ -2,16 +2,21 @@
 #include "core/decision.h"
 
 #include "core/base/macros.h"
-#include "core/retry.h"
 
-// Nobody is to blame for these: the job is as it was before its holder had it.
-static bool is_blameless(enum loss_cause cause)
+bool decision_has_retries(const struct policy_spec *policy)
+{
+    return policy && (policy->max_attempts > 0 || policy->backoff != BACKOFF_NONE ||
+                      policy->on_exhausted != ON_EXHAUSTED_CONTRACT);
+}
+
+// These causes leave the job as it was before its holder had it.
+static bool decision_is_blameless(enum loss_cause cause)
 {
     return cause == CAUSE_UNDELIVERED || cause == CAUSE_STOPPED || cause == CAUSE_PUT_BACK;
 }
 
-static bool spends_attempt(const struct loss_facts *facts, const struct policy_spec *policy,
-                           enum loss_cause cause)
+static bool decision_spends(const struct loss_facts *facts, const struct policy_spec *policy,
+                            enum loss_cause cause)
 {
     switch (cause) {
     case CAUSE_LEFT:
@@ -20,7 +25,7 @@ static bool spends_attempt(const struct loss_facts *facts, const struct policy_s
     case CAUSE_LIMIT_FAILS:
         return true;
     case CAUSE_FAILED:
-        return retry_kept(policy);
+        return decision_has_retries(policy);
     case CAUSE_RELEASED:
         return policy && policy->count_releases && !facts->abandoned;
     case CAUSE_UNDELIVERED:
@@ -32,33 +37,26 @@ static bool spends_attempt(const struct loss_facts *facts, const struct policy_s
     UNREACHABLE();
 }
 
-// Of its contract, which comes first, or else of the policy; 0: no limit.
-static uint32_t most_attempts(const struct loss_facts *facts, const struct policy_spec *policy)
+// Whether the job is not tried again; `attempts` counts the one that ends now. A job that its
+// worker failed is tried again only if a policy has retries, their number is bounded, and no client
+// waits for the answer.
+static bool decision_is_final(const struct loss_facts *facts, const struct policy_spec *policy,
+                              enum loss_cause cause, uint32_t attempts)
 {
-    if (facts->max_attempts > 0) {
-        return facts->max_attempts;
-    }
-    return policy ? policy->max_attempts : 0;
-}
-
-// Whether the job is tried no more; `attempts` counts the present one. A holder's word that it
-// cannot be done is one more attempt only where a policy has retries, their number is bounded, and
-// nobody waits for the answer.
-static bool is_final(const struct loss_facts *facts, const struct policy_spec *policy,
-                     enum loss_cause cause, uint32_t attempts)
-{
-    uint32_t most = most_attempts(facts, policy);
+    uint32_t policy_most = policy ? policy->max_attempts : 0;
+    // The contract comes first; 0: no limit.
+    uint32_t most = facts->max_attempts > 0 ? facts->max_attempts : policy_most;
     bool over = most > 0 && attempts >= most;
 
     if (cause == CAUSE_FAILED || cause == CAUSE_LIMIT_FAILS) {
-        return over || most == 0 || !retry_kept(policy) || facts->watched;
+        return over || most == 0 || !decision_has_retries(policy) || facts->watched;
     }
-    return over && (cause != CAUSE_RELEASED || spends_attempt(facts, policy, cause));
+    return over && (cause != CAUSE_RELEASED || decision_spends(facts, policy, cause));
 }
 
-// Of a job that is not to be tried again. One that a policy has taken to a dead queue waits for a
-// person: neither a policy nor its contract ends it.
-static enum disposal final_disposal(const struct loss_facts *facts,
+// Of a job that is not tried again. A job that a policy has taken to a dead queue waits for an
+// operator: neither a policy nor its contract ends it.
+static enum disposal decision_final(const struct loss_facts *facts,
                                     const struct policy_spec *policy, enum loss_cause cause)
 {
     if (!facts->durable) {
@@ -86,15 +84,16 @@ static enum disposal final_disposal(const struct loss_facts *facts,
 struct decision decide(const struct loss_facts *facts, const struct policy_spec *policy,
                        enum loss_cause cause)
 {
-    bool spends = spends_attempt(facts, policy, cause);
+    bool spends = decision_spends(facts, policy, cause);
+    bool blameless = decision_is_blameless(cause);
     struct decision decision = {.disposal = DISPOSAL_RETRY, .spends = spends};
 
     if (facts->abandoned) {
         decision.disposal = DISPOSAL_END;
     } else if (cause == CAUSE_EXPIRED ||
-               (!is_blameless(cause) && is_final(facts, policy, cause, facts->attempts + spends))) {
-        decision.disposal = final_disposal(facts, policy, cause);
-    } else if (is_blameless(cause) || (cause == CAUSE_RELEASED && !spends)) {
+               (!blameless && decision_is_final(facts, policy, cause, facts->attempts + spends))) {
+        decision.disposal = decision_final(facts, policy, cause);
+    } else if (blameless || (cause == CAUSE_RELEASED && !spends)) {
         decision.disposal = DISPOSAL_RETURN;
     }
     return decision;

@@ -3,7 +3,7 @@
 #define TANDEM_CORE_GATE_H
 
 // Private to the core: what a queue needs whose policy may close it, has its jobs expire
-// (expiry.h), or gives it a share of takes (weigh.h). Where so many of its jobs are held
+// (expiry.h), or gives it a share of takes (choice.c). Where so many of its jobs are held
 // as may be (`max_running`), or so many have been taken of late (`rate`, `burst`), it is closed as
 // a paused one is, until the moment at which it may give again.
 //
@@ -27,7 +27,7 @@ struct gate {
     struct queue *queue;
     struct timer wakes; // in broker->timers.gates: it may give again; or nothing keeps it any more
     nsec_t rests_at;    // monotonic: the rate is at rest from then on
-    nsec_t kept_at;     // the same as the store knows it (kept_rate.h); 0 where that is
+    nsec_t kept_at;     // the same as the store knows it (rate_memo.h); 0 where that is
                         // nothing, or what another policy has used
 
     // Jobs that wait too long (expiry.h).
@@ -40,7 +40,7 @@ struct gate {
     uint64_t indexed_seq; // the place among ready jobs up to which it has them; all zero: none
     uint32_t indexed_pri;
 
-    // A share of takes (weigh.h). While the queue is open and has one, the gate stands in
+    // A share of takes (choice.c). While the queue is open and has one, the gate stands in
     // broker->gates.by_tag and .by_began, at the place of the queue's best job.
     struct tree_node by_tag;
     struct tree_node by_began;

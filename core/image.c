@@ -5,7 +5,7 @@
 #include "core/job_private.h"
 #include "core/dead_letter_private.h"
 
-// The highest id and burial are left out: something comes after each.
+// The highest id and the highest burial are refused: there must be numbers above them.
 bool image_possible_change(const struct job_change *change)
 {
     return change->id > 0 && change->id < UINT64_MAX && change->burial < UINT64_MAX &&
@@ -41,8 +41,8 @@ nsec_t image_on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_f
     return nsec_add(broker->now.mono, left_for < most_for ? left_for : most_for);
 }
 
-// A delay of no length is one that nobody knows.
-static nsec_t delay_of(const struct job_change *change)
+// 0 stands for a delay of unknown length.
+static nsec_t image_delay(const struct job_change *change)
 {
     return change->delay ? nsec_from_seconds(change->delay) : NSEC_NEVER;
 }
@@ -61,14 +61,14 @@ struct job_place image_place(struct broker *broker, const struct job_change *cha
         place.imposed = change->imposed;
         place.due_at = change->on_wall
                            ? change->due_at
-                           : image_on_mono_clock(broker, change->due_at, delay_of(change));
+                           : image_on_mono_clock(broker, change->due_at, image_delay(change));
     } else {
         place.state = JOB_READY;
     }
     return place;
 }
 
-static uint32_t counter(uint32_t count)
+static uint32_t image_counter(uint32_t count)
 {
     return count < JOB_COUNT_MAX ? count : JOB_COUNT_MAX;
 }
@@ -86,15 +86,15 @@ bool image_set_counters(struct broker *broker, struct job *job, const struct job
             return false;
         }
         extra->reserves = beyond;
-        extra->timeouts = counter(counters->timeouts) & JOB_COUNT_MAX;
-        extra->releases = counter(counters->releases) & JOB_COUNT_MAX;
-        extra->buries = counter(counters->buries) & JOB_COUNT_MAX;
-        extra->kicks = counter(counters->kicks) & JOB_COUNT_MAX;
+        extra->timeouts = image_counter(counters->timeouts) & JOB_COUNT_MAX;
+        extra->releases = image_counter(counters->releases) & JOB_COUNT_MAX;
+        extra->buries = image_counter(counters->buries) & JOB_COUNT_MAX;
+        extra->kicks = image_counter(counters->kicks) & JOB_COUNT_MAX;
     }
     return true;
 }
 
-static bool set_delay(struct broker *broker, struct job *job, uint32_t delay)
+static bool image_set_delay(struct broker *broker, struct job *job, uint32_t delay)
 {
     struct job_extra *extra = delay ? job_extra(broker, job) : job->extra;
 
@@ -139,7 +139,7 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
     job->created_ms = calendar_from_wall_ms(broker, image->created_ms) & ((UINT64_C(1) << 42) - 1);
     job->attempts = image->now.attempts & 0x3ffu;
     if (!image_set_counters(broker, job, &image->now.counters) ||
-        !set_delay(broker, job, image->now.delay) ||
+        !image_set_delay(broker, job, image->now.delay) ||
         !image_set_past(broker, job, &image->dead_letter)) {
         job_free(broker, job);
         return NULL;

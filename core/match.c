@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 
-// Who gets a ready job: a session that takes one, or the one that has waited for it longest; and
-// who is nudged because nobody waited.
+// Which session gets a ready job: the one that takes it, or the one that has waited for it longest;
+// and which sessions are nudged if no session waits for a job.
 
 #include "core/match.h"
 
-#include "core/choice.h"
-#include "core/kept_rate.h"
-#include "core/lease.h"
-#include "core/weigh.h"
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/subscription.h"
+#include "core/lease.h"
 #include "core/job_private.h"
 #include "core/queue_private.h"
+#include "core/rate_memo.h"
+#include "core/subscription.h"
 #include "core/session_private.h"
 
 void match_take(struct subscription *by, struct job *job)
@@ -25,12 +23,12 @@ void match_take(struct subscription *by, struct job *job)
     match_pass_nudge_on(by->session, queue);
     if (queue->gate) {
         gate_take(by->session->broker, queue);
-        kept_rate_taken(by->session->broker, queue);
+        rate_memo_taken(by->session->broker, queue);
     }
     lease_begin(by->session, job, by);
 }
 
-// The wait of that subscription's session is over: it will be told that it holds the job.
+// Ends the wait of that subscription's session, which will be told that it holds the job.
 static void match_assign(struct subscription *by, struct job *job)
 {
     struct session *session = by->session;
@@ -41,16 +39,16 @@ static void match_assign(struct subscription *by, struct job *job)
     match_take(by, job);
 }
 
-// The same, where the session has chosen it.
-static void assign_chosen(struct subscription *by, struct job *job)
+static void match_assign_chosen(struct subscription *by, struct job *job)
 {
     match_assign(by, job);
-    weigh_taken(by, job);
+    choice_taken(by, job);
 }
 
-// So many more of the sessions that wait for a nudge of the queue are to get one, but no more than
+// Has `count` more of the sessions that wait for a nudge of the queue get one, but no more than
 // `most` in all; UINT32_MAX: all of them.
-static void owe_nudges(struct broker *broker, struct queue *queue, uint64_t count, uint64_t most)
+static void match_owe_nudges(struct broker *broker, struct queue *queue, uint64_t count,
+                             uint64_t most)
 {
     uint64_t owed = queue->nudges + count;
 
@@ -64,27 +62,29 @@ static void owe_nudges(struct broker *broker, struct queue *queue, uint64_t coun
     }
 }
 
-// So many jobs of the queue may be taken that could not before. Where its policy closes it after
-// some, there are nudges for these, whoever else waits for one.
-static APART void owe_for(struct broker *broker, struct queue *queue, uint64_t jobs)
+// The queue, which sessions wait on for a nudge, has `jobs` jobs that could not be taken before. If
+// its policy will close it after a number of takes, there are nudges for these takes only, however
+// many sessions wait for one.
+static APART void match_owe_nudges_for(struct broker *broker, struct queue *queue, uint64_t jobs)
 {
     uint64_t room = queue->gate ? gate_capacity(broker, queue) : GATE_ANY;
     uint64_t each = broker->matching.nudges_each;
 
     if (room == GATE_ANY) {
         jobs = jobs < UINT32_MAX ? jobs : UINT32_MAX;
-        owe_nudges(broker, queue, each ? jobs * each : UINT32_MAX, UINT32_MAX);
+        match_owe_nudges(broker, queue, each ? jobs * each : UINT32_MAX, UINT32_MAX);
         return;
     }
     each = each ? each : 1;
     room = room < queue->jobs[JOB_READY] ? room : queue->jobs[JOB_READY];
-    owe_nudges(broker, queue, jobs * each, room < UINT32_MAX / each ? room * each : UINT32_MAX);
+    match_owe_nudges(broker, queue, jobs * each,
+                     room < UINT32_MAX / each ? room * each : UINT32_MAX);
 }
 
-static void nudge_for(struct broker *broker, struct queue *queue, uint64_t jobs)
+static void match_nudge_for(struct broker *broker, struct queue *queue, uint64_t jobs)
 {
     if (!list_empty(&queue->nudge_waits)) {
-        owe_for(broker, queue, jobs);
+        match_owe_nudges_for(broker, queue, jobs);
     }
 }
 
@@ -99,7 +99,7 @@ void match_pass_nudge_on(struct session *session, const struct queue *took)
     session->holds_nudge = false;
     queue = table_get(&broker->index.queues, session->nudged_by);
     if (queue && queue != took && queue_open(queue)) {
-        owe_nudges(broker, queue, 1, UINT32_MAX);
+        match_owe_nudges(broker, queue, 1, UINT32_MAX);
     }
 }
 
@@ -114,10 +114,10 @@ void match_bar(struct subscription *subscription)
     }
 }
 
-// Whether that link means that its session may be given something. Where the session has closed, or
-// has stopped to wait, and its links are still to be undone, it does not; where its caller's grants
-// are new, these say so. If not, the link is undone.
-static APART bool link_counts(struct subscription *subscription)
+// Whether the session of that link may be given a job or a nudge. If not, the link is undone: the
+// session has closed, or no longer waits and its links are still to be undone, or its new grants
+// forbid it.
+static APART bool match_link_counts(struct subscription *subscription)
 {
     struct session *session = subscription->session;
 
@@ -134,55 +134,51 @@ static APART bool link_counts(struct subscription *subscription)
     return false;
 }
 
-static APART struct subscription *first_that_counts(const struct list_node *list)
+static APART struct subscription *match_first_that_counts(const struct list_node *list)
 {
     struct list_node *node;
 
     while ((node = list_first(list))) {
         struct subscription *first = list_item(node, struct subscription, waiting);
 
-        if (link_counts(first)) {
+        if (match_link_counts(first)) {
             return first;
         }
     }
     return NULL;
 }
 
-// The first of the list, which is a queue's `job_waits` or `nudge_waits`.
-static inline struct subscription *first_of(const struct list_node *list)
+// The subscription that has waited longest in the list, which is a queue's `job_waits` or
+// `nudge_waits`.
+static inline struct subscription *match_first_waiting(const struct list_node *list)
 {
     struct list_node *node = list_first(list);
     struct subscription *first = node ? list_item(node, struct subscription, waiting) : NULL;
     const struct session *session = first ? first->session : NULL;
 
     return session && (session->closed || session->unlinking || session->judging)
-               ? first_that_counts(list)
+               ? match_first_that_counts(list)
                : first;
 }
 
-static struct subscription *longest_waiting(struct queue *queue)
-{
-    return first_of(&queue->job_waits);
-}
-
-// The session waits on, in the last place, or gets another job.
-static void serve_again(struct session *session)
+// The session, which lost its job, gets another one, or waits on in the last place.
+static void match_serve_again(struct session *session)
 {
     struct subscription *by = NULL;
     struct job *best;
 
     list_remove(&session->notice);
-    session->emptied = false; // it was told of no job that it could miss
+    session->emptied = false; // it was not told of the job that it lost
     if (!session_make_spare(session)) {
         session->waited_enough = true;
         session->why = WAIT_TIMED_OUT;
         session_notify(session);
         return;
     }
-    // What it may have is found out: what is ready meets it as its links are made.
+    // While its grants are being checked, it meets ready jobs as its links are made.
     best = session->judging ? NULL : choice_best(session, &by);
     if (best) {
-        assign_chosen(by, best);
+        match_assign_chosen(by, best);
     } else {
         session_begin_waiting(session, WAITING_FOR_JOB);
     }
@@ -191,26 +187,41 @@ static void serve_again(struct session *session)
 void match_serve_list(struct broker *broker)
 {
     while (!list_empty(&broker->matching.to_serve)) {
-        serve_again(list_item(list_first(&broker->matching.to_serve), struct session, notice));
+        match_serve_again(
+            list_item(list_first(&broker->matching.to_serve), struct session, notice));
     }
 }
 
-// A job for those who wait on the queue, which has no other ready one, goes to the first of them at
-// once, unless they may get a better one of another queue.
-static bool at_once(const struct broker *broker)
+// Whether a queue's only ready job may be assigned at once: a waiting session cannot get a better
+// job of another queue.
+static bool match_is_immediate(const struct broker *broker)
 {
     return !broker->matching.deferred && tree_empty(&broker->matching.backlog);
+}
+
+// Assigns, offers or announces a job that is ready in its queue. `by`: the subscription that has
+// waited longest there, or NULL; `alone`: the queue has no other ready job.
+static inline void match_offer(struct broker *broker, struct queue *queue, struct job *job,
+                               struct subscription *by, bool alone)
+{
+    if (by && alone && match_is_immediate(broker)) {
+        match_assign(by, job);
+    } else if (by) {
+        queue_offer(broker, queue);
+    } else {
+        match_nudge_for(broker, queue, 1);
+    }
 }
 
 void match_ready(struct broker *broker, struct job *job, const struct job_place *ready)
 {
     struct queue *queue = queue_at(broker, job);
-    struct subscription *by = longest_waiting(queue);
+    struct subscription *by = match_first_waiting(&queue->job_waits);
     bool others = !tree_empty(&queue->ready);
 
     if (job->state == JOB_GONE) {
-        if (by && !others && !queue->closed && at_once(broker)) {
-            // The job need not enter its queue for as long as the assignment takes.
+        if (by && !others && !queue->closed && match_is_immediate(broker)) {
+            // The job need not enter its queue only to leave it.
             match_assign(by, job);
             return;
         }
@@ -222,32 +233,19 @@ void match_ready(struct broker *broker, struct job *job, const struct job_place 
         match_serve_lost(broker);
     }
     if (queue->closed || job->state != JOB_READY) {
-        // Nobody may have it, or it went back to the session that had not been told of it.
+        // The queue is closed, or the job went back to the session that had not been told of it.
         return;
     }
-    if (by && !others && at_once(broker)) {
-        match_assign(by, job);
-    } else if (by) {
-        queue_offer(broker, queue);
-    } else {
-        nudge_for(broker, queue, 1);
-    }
+    match_offer(broker, queue, job, by, !others);
 }
 
 void match_moved(struct broker *broker, struct job *job)
 {
     struct queue *queue = queue_at(broker, job);
-    struct subscription *by = longest_waiting(queue);
+    struct subscription *by = match_first_waiting(&queue->job_waits);
 
-    if (queue->closed) {
-        return;
-    }
-    if (by && queue->jobs[JOB_READY] == 1 && at_once(broker)) {
-        match_assign(by, job);
-    } else if (by) {
-        queue_offer(broker, queue);
-    } else {
-        nudge_for(broker, queue, 1);
+    if (!queue->closed) {
+        match_offer(broker, queue, job, by, queue->jobs[JOB_READY] == 1);
     }
 }
 
@@ -258,7 +256,7 @@ void match_session(struct session *session)
     struct job *best = chooses ? choice_best(session, &by) : NULL;
 
     if (best && session->wait_state == WAITING_FOR_JOB) {
-        assign_chosen(by, best);
+        match_assign_chosen(by, best);
     } else if (best) {
         session_stop_waiting(session);
         session->nudged = true;
@@ -271,11 +269,11 @@ void match_backlog(struct broker *broker, unsigned *budget)
     struct queue *queue;
 
     while (*budget > 0 && (queue = backlog_first(broker))) {
-        struct subscription *by = longest_waiting(queue);
+        struct subscription *by = match_first_waiting(&queue->job_waits);
 
         if (!by) {
             queue_unoffer(broker, queue);
-            nudge_for(broker, queue, queue->jobs[JOB_READY]);
+            match_nudge_for(broker, queue, queue->jobs[JOB_READY]);
         } else if (!expiry_hold(broker, queue)) {
             match_assign(by, job_in_tree(tree_first(&queue->ready)));
         }
@@ -288,7 +286,7 @@ void match_nudge(struct broker *broker, unsigned *budget)
     while (*budget > 0 && !list_empty(&broker->matching.nudging)) {
         struct queue *queue =
             list_item(list_first(&broker->matching.nudging), struct queue, nudging);
-        struct subscription *first = first_of(&queue->nudge_waits);
+        struct subscription *first = match_first_waiting(&queue->nudge_waits);
         struct session *session;
         bool all;
 

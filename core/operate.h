@@ -56,6 +56,9 @@ struct act {
 enum status broker_act(struct broker *broker, struct session *by, uint64_t id,
                        const struct act *act) MUST_USE;
 
+// The states of jobs that the act can be done to: JOB_IN() of each.
+unsigned act_states(const struct act *act);
+
 //
 // Many jobs
 //

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
-// Queues as their holders see them: referred to, kept, limited, paused.
+// What hosts and sessions ask of queues: to hold and keep them, to limit and pause them.
+
+#include "core/queue.h"
 
 #include "core/base/memory.h"
-#include "core/cleanup.h"
 #include "core/match.h"
+#include "core/outcome.h"
 #include "core/queue_private.h"
 #include "core/record_private.h"
 

@@ -5,54 +5,63 @@
 #include "core/watch.h"
 #include "core/job_private.h"
 #include "core/memo_private.h"
-#include "core/policy_private.h"
 #include "core/queue_private.h"
 
 #include <endian.h>
 
-// A value: how it ended, what of the data is kept, the length of the queue's name, zeros, when it
-// ended; then the name and the data. FORMAT.md says it in prose.
-enum { VALUE_END = 0, VALUE_KEPT = 1, VALUE_NAME_LEN = 2, VALUE_ZERO = 4, VALUE_ENDED = 8 };
-enum { VALUE_NAME = 16, KEY_LEN = 8 };
+//
+// Results
+//
 
-// As long as this, it is copied into the memo.
-enum { SHORT_MAX = VALUE_NAME + QUEUE_NAME_MAX };
+// A value: how the job ended, which part of the data is kept, the length of the queue's name,
+// zeros, when the job ended; then the name and the data. journal/FORMAT.md specifies it.
+enum {
+    RESULT_VALUE_END = 0,
+    RESULT_VALUE_KEPT = 1,
+    RESULT_VALUE_NAME_LEN = 2,
+    RESULT_VALUE_ENDED = 8,
+    RESULT_VALUE_NAME = 16
+};
+enum { RESULT_KEY_LEN = 8 };
 
-static struct slice key_of(uint64_t id, char room[KEY_LEN])
+// Up to this length, a value is copied into the memo.
+enum { RESULT_SHORT_MAX = RESULT_VALUE_NAME + QUEUE_NAME_MAX };
+
+static struct slice result_key(uint64_t id, char room[RESULT_KEY_LEN])
 {
     uint64_t bytes = htole64(id);
 
     memcpy(room, &bytes, sizeof bytes);
-    return slice_of(room, KEY_LEN);
+    return slice_of(room, RESULT_KEY_LEN);
 }
 
-// How long the result of the job is kept; 0: it is not.
-static nsec_t kept_for(const struct broker *broker, const struct job *job)
+// How long the result of the job is kept; 0: it is not kept.
+static nsec_t result_keep_for(const struct broker *broker, const struct job *job)
 {
     const struct policy_spec *policy = POLICY_OF(queue_at(broker, job));
 
     return policy && job->durable ? policy->keep_result_for : 0;
 }
 
-// What the value is made of.
-struct parts {
+// The parts of a value.
+struct result_parts {
     struct result result; // without its data
     struct slice partial_result;
     struct slice last;
 };
 
-static size_t put_value(char *to, const struct parts *parts)
+static size_t result_encode(char *to, const struct result_parts *parts)
 {
     const struct result *result = &parts->result;
     uint16_t name_len = htole16((uint16_t)result->queue.len);
     uint64_t ended = htole64(result->ended_ms);
-    char *at = to + VALUE_NAME;
+    char *at = to + RESULT_VALUE_NAME;
 
-    memset(to, 0, VALUE_NAME);
-    to[VALUE_END] = (char)result->end;
-    to[VALUE_KEPT] = (char)result->kept;
-    memcpy(to + VALUE_NAME_LEN, &name_len, sizeof name_len);
-    memcpy(to + VALUE_ENDED, &ended, sizeof ended);
+    memset(to, 0, RESULT_VALUE_NAME);
+    to[RESULT_VALUE_END] = (char)result->end;
+    to[RESULT_VALUE_KEPT] = (char)result->kept;
+    memcpy(to + RESULT_VALUE_NAME_LEN, &name_len, sizeof name_len);
+    memcpy(to + RESULT_VALUE_ENDED, &ended, sizeof ended);
     memcpy(at, result->queue.ptr, result->queue.len);
     at += result->queue.len;
     if (parts->partial_result.len > 0) {
@@ -61,39 +70,41 @@ static size_t put_value(char *to, const struct parts *parts)
     if (parts->last.len > 0) {
         memcpy(at + parts->partial_result.len, parts->last.ptr, parts->last.len);
     }
-    return VALUE_NAME + result->queue.len + parts->partial_result.len + parts->last.len;
+    return RESULT_VALUE_NAME + result->queue.len + parts->partial_result.len + parts->last.len;
 }
 
-static enum status set(struct broker *broker, const struct parts *parts, const struct blob *value)
+static enum status result_set(struct broker *broker, const struct result_parts *parts,
+                              const struct blob *value)
 {
-    char key[KEY_LEN];
+    char key[RESULT_KEY_LEN];
     const struct memo memo = {
         .kind = MEMO_RESULT,
-        .key = key_of(parts->result.id, key),
+        .key = result_key(parts->result.id, key),
         .value = blob_slice(value),
-        .blob = value->len > SHORT_MAX ? (struct blob *)(uintptr_t)value : NULL,
+        .blob = value->len > RESULT_SHORT_MAX ? (struct blob *)(uintptr_t)value : NULL,
         .until_at = parts->result.until_at,
     };
 
     return memo_set(broker, &memo);
 }
 
-static enum status keep(struct broker *broker, const struct parts *parts)
+static enum status result_write(struct broker *broker, const struct result_parts *parts)
 {
     size_t data = parts->partial_result.len + parts->last.len;
-    struct blob *value = blob_new(VALUE_NAME + parts->result.queue.len + data);
+    struct blob *value = blob_new(RESULT_VALUE_NAME + parts->result.queue.len + data);
     enum status status = STATUS_NO_MEMORY;
 
     if (value) {
-        ENSURE(put_value(value->bytes, parts) == value->len);
-        status = set(broker, parts, value);
+        ENSURE(result_encode(value->bytes, parts) == value->len);
+        status = result_set(broker, parts, value);
         blob_unref(value);
     }
     return status;
 }
 
-// What there is to keep of the data, and why it is nothing.
-static void gather_parts(const struct job *job, const struct blob *last, struct parts *parts)
+// Collects the data, or notes why it is not kept.
+static void result_collect(const struct job *job, const struct blob *last,
+                           struct result_parts *parts)
 {
     const struct interest *interest = job_interest(job);
     const struct partial_result *partial_result = interest ? interest->partial_result : NULL;
@@ -117,8 +128,8 @@ static void gather_parts(const struct job *job, const struct blob *last, struct 
 void result_keep_by_policy(struct broker *broker, const struct job *job, enum result_end end,
                            const struct blob *last)
 {
-    nsec_t keep_for = kept_for(broker, job);
-    struct parts parts = {.result = {.id = job->id, .end = end}};
+    nsec_t keep_for = result_keep_for(broker, job);
+    struct result_parts parts = {.result = {.id = job->id, .end = end}};
     enum status status = STATUS_OK;
 
     if (keep_for == 0) {
@@ -127,9 +138,9 @@ void result_keep_by_policy(struct broker *broker, const struct job *job, enum re
     parts.result.queue = queue_name(queue_at(broker, job));
     parts.result.ended_ms = (uint64_t)(broker->now.wall / NSEC_PER_MSEC);
     parts.result.until_at = nsec_add(broker->now.wall, keep_for);
-    gather_parts(job, last, &parts);
+    result_collect(job, last, &parts);
     if (parts.result.kept == RESULT_WHOLE) {
-        status = keep(broker, &parts);
+        status = result_write(broker, &parts);
     }
     if (parts.result.kept != RESULT_WHOLE || status != STATUS_OK) {
         if (status != STATUS_OK) {
@@ -137,7 +148,7 @@ void result_keep_by_policy(struct broker *broker, const struct job *job, enum re
         }
         parts.partial_result.len = 0;
         parts.last.len = 0;
-        (void)keep(broker, &parts);
+        (void)result_write(broker, &parts);
     }
 }
 
@@ -145,8 +156,8 @@ enum status result_gather(struct broker *broker, struct job *job, const struct b
 {
     struct interest *interest;
 
-    if (kept_for(broker, job) == 0) {
-        // Its result may be wanted by the time that it ends: a rule may come, or the job be moved.
+    if (result_keep_for(broker, job) == 0) {
+        // It may be wanted when the job ends: a policy may be set, or the job moved.
         job->data_unkept = true;
         return STATUS_OK;
     }
@@ -161,41 +172,42 @@ enum status result_gather(struct broker *broker, struct job *job, const struct b
     return STATUS_OK;
 }
 
-static bool read_value(const struct memo *memo, struct result *result)
+static bool result_decode(const struct memo *memo, struct result *result)
 {
     const char *value = memo->value.ptr;
     uint16_t name_len;
     uint64_t id, ended;
 
-    if (memo->key.len != KEY_LEN || memo->value.len < VALUE_NAME) {
+    if (memo->key.len != RESULT_KEY_LEN || memo->value.len < RESULT_VALUE_NAME) {
         return false;
     }
     memcpy(&id, memo->key.ptr, sizeof id);
-    memcpy(&name_len, value + VALUE_NAME_LEN, sizeof name_len);
-    memcpy(&ended, value + VALUE_ENDED, sizeof ended);
+    memcpy(&name_len, value + RESULT_VALUE_NAME_LEN, sizeof name_len);
+    memcpy(&ended, value + RESULT_VALUE_ENDED, sizeof ended);
     name_len = le16toh(name_len);
     *result = (struct result){
         .id = le64toh(id),
-        .end = (enum result_end)value[VALUE_END],
-        .kept = (enum result_data)value[VALUE_KEPT],
+        .end = (enum result_end)value[RESULT_VALUE_END],
+        .kept = (enum result_data)value[RESULT_VALUE_KEPT],
         .ended_ms = le64toh(ended),
         .until_at = memo->until_at,
-        .queue = slice_of(value + VALUE_NAME, name_len),
+        .queue = slice_of(value + RESULT_VALUE_NAME, name_len),
     };
-    if (value[VALUE_END] < 0 || value[VALUE_END] > RESULT_EXCEPTION || value[VALUE_KEPT] < 0 ||
-        value[VALUE_KEPT] > RESULT_LOST || name_len > memo->value.len - VALUE_NAME) {
+    if (value[RESULT_VALUE_END] < 0 || value[RESULT_VALUE_END] > RESULT_EXCEPTION ||
+        value[RESULT_VALUE_KEPT] < 0 || value[RESULT_VALUE_KEPT] > RESULT_LOST ||
+        name_len > memo->value.len - RESULT_VALUE_NAME) {
         return false;
     }
-    result->data = slice_from(memo->value, VALUE_NAME + (size_t)name_len);
+    result->data = slice_from(memo->value, RESULT_VALUE_NAME + (size_t)name_len);
     return true;
 }
 
 bool broker_result(const struct broker *broker, uint64_t id, struct result *result)
 {
-    char key[KEY_LEN];
-    const struct memo *memo = broker_memo_find(broker, MEMO_RESULT, key_of(id, key));
+    char key[RESULT_KEY_LEN];
+    const struct memo *memo = broker_memo_find(broker, MEMO_RESULT, result_key(id, key));
 
-    return memo && read_value(memo, result);
+    return memo && result_decode(memo, result);
 }
 
 bool broker_result_next(const struct broker *broker, uint64_t *cursor, struct result *result)
@@ -203,7 +215,7 @@ bool broker_result_next(const struct broker *broker, uint64_t *cursor, struct re
     const struct memo *memo;
 
     while ((memo = broker_memo_next(broker, MEMO_RESULT, cursor))) {
-        if (read_value(memo, result)) {
+        if (result_decode(memo, result)) {
             return true;
         }
     }
@@ -213,4 +225,110 @@ bool broker_result_next(const struct broker *broker, uint64_t *cursor, struct re
 uint64_t broker_results_position(const struct broker *broker)
 {
     return broker->memos.position;
+}
+
+//
+// Keys of jobs that are done
+//
+
+// The memo has a hash of the key, which may be long: with a secret, so that no client can make two
+// keys with the same hash. journal/FORMAT.md specifies both.
+struct unique_secret {
+    struct siphash_key halves[2];
+};
+struct unique_hash {
+    uint64_t halves[2]; // little-endian
+};
+
+static const struct slice unique_secret_name = {"unique", 6};
+
+static bool unique_find_secret(const struct broker *broker, struct unique_secret *secret)
+{
+    const struct memo *memo = broker_memo_find(broker, MEMO_SECRET, unique_secret_name);
+
+    if (!memo || memo->value.len != sizeof *secret) {
+        return false;
+    }
+    memcpy(secret, memo->value.ptr, sizeof *secret);
+    for (int half = 0; half < 2; half++) {
+        secret->halves[half].words[0] = le64toh(secret->halves[half].words[0]);
+        secret->halves[half].words[1] = le64toh(secret->halves[half].words[1]);
+    }
+    return true;
+}
+
+// The secret outlives the process, unlike the key that it is derived from. False if it cannot be
+// kept.
+static bool unique_make_secret(struct broker *broker)
+{
+    const char *const words[] = {"unique 1", "unique 2", "unique 3", "unique 4"};
+    uint64_t value[4];
+    const struct memo memo = {
+        .kind = MEMO_SECRET,
+        .key = unique_secret_name,
+        .value = slice_of((const char *)value, sizeof value),
+        .until_at = NSEC_NEVER,
+    };
+
+    for (int i = 0; i < 4; i++) {
+        value[i] = htole64(siphash(&broker->key, words[i], strlen(words[i])));
+    }
+    return memo_set(broker, &memo) == STATUS_OK;
+}
+
+static uint64_t unique_hash_half(const struct siphash_key *secret, const struct queue *queue,
+                                 struct key key)
+{
+    const struct slice name = queue_name(queue);
+    const uint64_t parts[] = {
+        htole64(siphash(secret, key.bytes.ptr, key.bytes.len)),
+        htole64(siphash(secret, name.ptr, name.len)),
+        htole64((uint64_t)key.space),
+    };
+
+    return htole64(siphash(secret, (const char *)parts, sizeof parts));
+}
+
+static struct slice unique_hash_key(const struct unique_secret *secret, const struct queue *queue,
+                                    struct key key, struct unique_hash *room)
+{
+    for (int half = 0; half < 2; half++) {
+        room->halves[half] = unique_hash_half(&secret->halves[half], queue, key);
+    }
+    return slice_of((const char *)room, sizeof *room);
+}
+
+void unique_keep(struct broker *broker, const struct job *job)
+{
+    const struct queue *queue = queue_at(broker, job);
+    const struct policy_spec *policy = POLICY_OF(queue);
+    uint64_t id = htole64(job->id);
+    struct unique_secret secret;
+    struct unique_hash room;
+    struct memo memo = {.kind = MEMO_UNIQUE, .value = slice_of((const char *)&id, sizeof id)};
+
+    if (!policy || policy->unique_for_for == 0 || !job->extra || !job->extra->keyed ||
+        (!unique_find_secret(broker, &secret) &&
+         !(unique_make_secret(broker) && unique_find_secret(broker, &secret)))) {
+        return;
+    }
+    memo.key = unique_hash_key(&secret, queue, job_key(job), &room);
+    memo.until_at = nsec_add(broker->now.wall, policy->unique_for_for);
+    (void)memo_set(broker, &memo);
+}
+
+uint64_t unique_find(struct broker *broker, const struct queue *queue, struct key key)
+{
+    const struct memo *memo = NULL;
+    struct unique_secret secret;
+    struct unique_hash room;
+    uint64_t id = 0;
+
+    if (unique_find_secret(broker, &secret)) {
+        memo = broker_memo_find(broker, MEMO_UNIQUE, unique_hash_key(&secret, queue, key, &room));
+    }
+    if (memo && memo->value.len == sizeof id) {
+        memcpy(&id, memo->value.ptr, sizeof id);
+    }
+    return le64toh(id);
 }

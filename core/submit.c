@@ -1,24 +1,104 @@
 /* SPDX-License-Identifier: MIT */
 
-// The door: where a job comes in, and where it can be turned away.
+// How a job comes in: submitted, or imported with the state that it had in another broker; and for
+// which reasons it is refused.
 
-#include "core/match.h"
-#include "core/outcome.h"
-#include "core/unique.h"
+#include "core/submit.h"
+
+#include "core/base/memory.h"
 #include "core/broker_private.h"
-#include "core/job_state.h"
 #include "core/session_private.h"
+#include "core/image.h"
+#include "core/import.h"
 #include "core/job_private.h"
 #include "core/key.h"
+#include "core/match.h"
 #include "core/observe.h"
 #include "core/policy_private.h"
 #include "core/queue_private.h"
+#include "core/result_private.h"
+#include "core/job_state.h"
 #include "core/record_private.h"
 #include "core/watch.h"
-#include "core/door.h"
 
-// Where the contract wants the job to begin.
-static struct job_place first_place(const struct broker *broker, const struct job_spec *spec)
+//
+// Admission
+//
+
+// Whether the queue takes any job from `by` now; NULL is the host itself. STATUS_FORBIDDEN,
+// STATUS_DRAINING, STATUS_NO_MEMORY.
+static enum status submit_check_sender(const struct broker *broker, const struct queue *queue,
+                                       struct session *by)
+{
+    if (!caller_may(by, MAY_SUBMIT, queue)) {
+        return STATUS_FORBIDDEN;
+    }
+    if (broker->draining) {
+        return STATUS_DRAINING;
+    }
+    if (by) {
+        session_submits(by);
+    }
+    return memory_is_short() ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+// Limits do not count buried jobs: these wait for an operator, and submitters can do nothing about
+// them.
+static uint64_t submit_counted_jobs(const struct queue *queue)
+{
+    return queue_jobs(queue) - queue->jobs[JOB_BURIED];
+}
+
+// Whether the queue's limits let in a job of that priority, with a body of that length.
+// STATUS_QUEUE_FULL, STATUS_JOB_TOO_LARGE.
+static enum status submit_check_limits(const struct queue *queue, uint32_t pri, size_t len)
+{
+    const struct policy_spec *policy = POLICY_OF(queue);
+    uint32_t limit = queue->limits[band_of(pri)];
+
+    if (limit > 0 && submit_counted_jobs(queue) >= limit) {
+        return STATUS_QUEUE_FULL;
+    }
+    if (!policy) {
+        return STATUS_OK;
+    }
+    if ((policy->max_job_size > 0 && len > policy->max_job_size) ||
+        (policy->max_bytes > 0 && len > policy->max_bytes)) {
+        return STATUS_JOB_TOO_LARGE;
+    }
+    if ((policy->max_jobs > 0 && submit_counted_jobs(queue) >= policy->max_jobs) ||
+        (policy->max_bytes > 0 && queue->bytes > policy->max_bytes - len)) {
+        return STATUS_QUEUE_FULL;
+    }
+    return STATUS_OK;
+}
+
+// Whether the policy of the queue gives jobs without a key their bodies as keys.
+static bool submit_keys_bodies(const struct queue *queue)
+{
+    const struct policy_spec *policy = POLICY_OF(queue);
+
+    return policy && policy->unique_body;
+}
+
+// Puts the job, which has an id, into its first state.
+static void submit_start(struct broker *broker, struct queue *queue, struct job *job,
+                         const struct job_place *place)
+{
+    COUNT(broker, queue, submitted);
+    if (place->state == JOB_READY) {
+        match_ready(broker, job, place);
+    } else {
+        job_begin(broker, job, place);
+    }
+}
+
+//
+// Submitting
+//
+
+// The first state of the job, as its contract asks.
+static struct job_place submit_first_place(const struct broker *broker, const struct job_spec *spec)
 {
     struct job_place place = {.state = JOB_READY, .pri = spec->pri, .to_back = true};
 
@@ -33,25 +113,13 @@ static struct job_place first_place(const struct broker *broker, const struct jo
     return place;
 }
 
-static inline size_t body_len(const struct job_spec *spec)
+static inline size_t submit_body_len(const struct job_spec *spec)
 {
     return spec->body_blob ? blob_slice(spec->body_blob).len : spec->body.len;
 }
 
-static void begin(struct broker *broker, struct queue *queue, struct job *job,
-                  const struct job_place *place)
-{
-    job->id = broker->next.id++;
-    COUNT(broker, queue, submitted);
-    if (place->state == JOB_READY) {
-        match_ready(broker, job, place);
-    } else {
-        job_begin(broker, job, place);
-    }
-}
-
-// Of a job that was turned away.
-static void discard(struct broker *broker, struct job *job)
+// Frees a job that was refused.
+static void submit_discard(struct broker *broker, struct job *job)
 {
     if (job_interest(job)) {
         interest_free(job_interest(job));
@@ -59,11 +127,11 @@ static void discard(struct broker *broker, struct job *job)
     job_free(broker, job);
 }
 
-static enum status accept(struct broker *broker, const struct job_spec *spec,
-                          struct session *watcher, const struct key_hash *key,
-                          struct submission *submission)
+static enum status submit_accept(struct broker *broker, const struct job_spec *spec,
+                                 struct session *watcher, const struct key_hash *key,
+                                 struct submission *submission)
 {
-    const struct job_place place = first_place(broker, spec);
+    const struct job_place place = submit_first_place(broker, spec);
     struct job *job = job_new(broker, spec);
     enum status status = STATUS_NO_MEMORY;
 
@@ -83,7 +151,8 @@ static enum status accept(struct broker *broker, const struct job_spec *spec,
     if (key) {
         key_take(broker, job, key);
     }
-    begin(broker, spec->queue, job, &place);
+    job->id = broker->next.id++;
+    submit_start(broker, spec->queue, job, &place);
     submission->id = job->id;
     record_append(broker, RECORD_SUBMIT, job, false);
     broker_await_position(broker, broker_job_position(broker, job));
@@ -94,16 +163,16 @@ out:
             watch_remove(submission->watch);
             submission->watch = NULL;
         }
-        discard(broker, job);
+        submit_discard(broker, job);
     }
     return status;
 }
 
-// Whether the duplicate wants the delayed job to begin earlier than it would, and may have it so: a
-// wait that a failed attempt, a worker or an operator imposed is not the submitters' to end. A
-// calendar moment stays where the duplicate names no start, as gearmand has it.
-static bool starts_earlier(const struct broker *broker, const struct job *job,
-                           const struct job_spec *spec, const struct job_place *place)
+// Whether the duplicate asks that the delayed job begin earlier, and may have that: submitters
+// cannot end a wait that a failed attempt, a worker or an operator imposed. A duplicate that names
+// no start does not end the wait for a calendar moment, as in gearmand.
+static bool submit_starts_earlier(const struct broker *broker, const struct job *job,
+                                  const struct job_spec *spec, const struct job_place *place)
 {
     bool on_wall = job_due_on_wall(job);
     nsec_t left, wanted;
@@ -120,13 +189,13 @@ static bool starts_earlier(const struct broker *broker, const struct job *job,
     return wanted < left;
 }
 
-static void start_earlier(struct broker *broker, struct job *job, const struct job_spec *spec,
-                          const struct job_place *wanted)
+static void submit_start_earlier(struct broker *broker, struct job *job,
+                                 const struct job_spec *spec, const struct job_place *wanted)
 {
     struct job_place place = *wanted;
 
     if (place.state == JOB_DELAYED && !place.on_wall) {
-        // A restart goes by the length of the delay that holds.
+        // A restart needs the length of the delay that counts.
         job_set_delay(broker, job, spec->start);
     }
     place.pri = job->pri;
@@ -138,11 +207,11 @@ static void start_earlier(struct broker *broker, struct job *job, const struct j
     }
 }
 
-static enum status join(struct broker *broker, struct job *job, const struct job_spec *spec,
-                        struct session *watcher, struct submission *submission)
+static enum status submit_join(struct broker *broker, struct job *job, const struct job_spec *spec,
+                               struct session *watcher, struct submission *submission)
 {
-    const struct job_place place = first_place(broker, spec);
-    bool earlier = starts_earlier(broker, job, spec, &place);
+    const struct job_place place = submit_first_place(broker, spec);
+    bool earlier = submit_starts_earlier(broker, job, spec, &place);
     bool made_durable = spec->durable && !job->durable;
     enum record_kind kind = made_durable ? RECORD_SUBMIT : RECORD_START;
 
@@ -167,7 +236,7 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     submission->id = job->id;
     submission->joined = true;
     if (earlier) {
-        start_earlier(broker, job, spec, &place);
+        submit_start_earlier(broker, job, spec, &place);
     }
     if (made_durable || earlier) {
         record_append(broker, kind, job, false);
@@ -176,10 +245,10 @@ static enum status join(struct broker *broker, struct job *job, const struct job
     return STATUS_OK;
 }
 
-// A job of that key that is done stands for the new one. Whoever is to be told of the end waits for
-// a job of its own.
-static bool is_done(struct broker *broker, const struct job_spec *spec, struct key key,
-                    struct submission *submission)
+// Whether a job of that key that is done stands for the new one; not if the submitter watches the
+// job, for it would never be told of an end.
+static bool submit_is_done(struct broker *broker, const struct job_spec *spec, struct key key,
+                           struct submission *submission)
 {
     const struct policy_spec *policy = POLICY_OF(spec->queue);
 
@@ -192,14 +261,6 @@ static bool is_done(struct broker *broker, const struct job_spec *spec, struct k
         broker_await_position(broker, broker->memos.position);
     }
     return submission->joined;
-}
-
-// Whether the policy of the queue gives the job its body as a key.
-static bool wants_key(const struct job_spec *spec)
-{
-    const struct policy_spec *policy = POLICY_OF(spec->queue);
-
-    return policy && policy->unique_body && spec->key_kind == KEY_NONE;
 }
 
 bool broker_keys_bodies(struct broker *broker, struct slice name)
@@ -222,14 +283,14 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
     struct job *job;
 
     ENSURE(!broker->settling);
-    if (wants_key(spec)) {
+    if (spec->key_kind == KEY_NONE && submit_keys_bodies(spec->queue)) {
         with_key = *spec;
         with_key.key_kind = KEY_CONTENT;
         spec = &with_key;
     }
     *submission = (struct submission){0};
     broker->store.position = 0;
-    status = door_check_sender(broker, spec->queue, by);
+    status = submit_check_sender(broker, spec->queue, by);
     if (status != STATUS_OK) {
         return status;
     }
@@ -241,17 +302,17 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
     if (key.bytes.len > 0) {
         job = key_find(broker, spec->queue, key, &hash);
         if (job) {
-            return join(broker, job, spec, watcher, submission);
+            return submit_join(broker, job, spec, watcher, submission);
         }
-        if (is_done(broker, spec, key, submission)) {
+        if (submit_is_done(broker, spec, key, submission)) {
             return STATUS_OK;
         }
     }
-    status = door_check_limits(spec->queue, spec->pri, body_len(spec));
+    status = submit_check_limits(spec->queue, spec->pri, submit_body_len(spec));
     if (status != STATUS_OK) {
         return status;
     }
-    return accept(broker, spec, watcher, key.bytes.len > 0 ? &hash : NULL, submission);
+    return submit_accept(broker, spec, watcher, key.bytes.len > 0 ? &hash : NULL, submission);
 }
 
 enum status broker_submit_to(struct broker *broker, struct slice name, struct job_spec *spec,
@@ -270,8 +331,116 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
     return status;
 }
 
-void broker_unwatch(struct watch *watch)
+//
+// Importing
+//
+
+// The key that the job holds: a buried job holds none.
+static struct key import_key(const struct job_image *image, struct key_room *room)
 {
-    ENSURE(!watch->interest->broker->settling);
-    outcome_unwatched(watch);
+    enum key_kind kind = image->now.state == JOB_BURIED ? KEY_NONE : (enum key_kind)image->key_kind;
+
+    return key_of(kind, image->key, image->body, image->blob, room);
+}
+
+static enum status import_accept(struct broker *broker, struct queue *queue,
+                                 const struct job_image *image, const struct key_hash *key,
+                                 struct imported *imported)
+{
+    struct job *job = image_job_new(broker, queue, image);
+    struct job_place place;
+
+    if (!job) {
+        return STATUS_NO_MEMORY;
+    }
+    if (!id_map_make_room(&broker->index.jobs_by_id) ||
+        (job_has_key(job) && !key_make_room(broker))) {
+        job_free(broker, job);
+        return STATUS_NO_MEMORY;
+    }
+    if (!record_has_space(broker, RECORD_SUBMIT, job)) {
+        job_free(broker, job);
+        return STATUS_NO_SPACE;
+    }
+    if (key) {
+        key_take(broker, job, key);
+    } else {
+        key_know_content(broker, job);
+    }
+    queue->kept = queue->kept || image->queue_kept;
+    place = image_place(broker, &image->now);
+    // It is the last among its equals.
+    place.to_back = true;
+    if (broker->next.id <= job->id) {
+        broker->next.id = job->id + 1;
+    }
+    submit_start(broker, queue, job, &place);
+    imported->id = job->id;
+    record_append(broker, RECORD_SUBMIT, job, false);
+    broker_await_position(broker, broker_job_position(broker, job));
+    return STATUS_OK;
+}
+
+static enum status import_or_join(struct broker *broker, struct queue *queue,
+                                  const struct job_image *image, struct session *by,
+                                  struct imported *imported)
+{
+    struct key_room room;
+    struct key key = import_key(image, &room);
+    struct key_hash hash;
+    enum status status;
+    struct job *job;
+
+    if (key.bytes.len > 0) {
+        job = key_find(broker, queue, key, &hash);
+        if (job) {
+            *imported = (struct imported){.id = job->id, .joined = true};
+            broker_await_position(broker, broker_job_position(broker, job));
+            return STATUS_OK;
+        }
+    }
+    status = by ? submit_check_limits(queue, image->now.pri, image->body.len) : STATUS_OK;
+    return status == STATUS_OK
+               ? import_accept(broker, queue, image, key.bytes.len > 0 ? &hash : NULL, imported)
+               : status;
+}
+
+enum status broker_import(struct broker *broker, const struct job_image *image, struct session *by,
+                          struct imported *imported)
+{
+    struct job_image job = *image;
+    struct queue *queue;
+    enum status status;
+
+    ENSURE(!broker->settling && !broker->restoring.active);
+    *imported = (struct imported){0};
+    broker->store.position = 0;
+    if (job.now.id == 0) {
+        job.now.id = broker->next.id;
+    } else if (job.now.id > IMPORT_ID_MAX) {
+        return STATUS_BAD_NAME;
+    } else if (broker_job(broker, job.now.id)) {
+        return STATUS_IN_USE;
+    }
+    job.now.burial = 0;
+    status = image_check(&job);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!session_may_by_name(by, MAY_SUBMIT, job.queue)) {
+        return STATUS_FORBIDDEN;
+    }
+    status = broker_queue_hold(broker, job.queue, &queue);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    status = submit_check_sender(broker, queue, by);
+    if (by && job.key_kind == KEY_NONE && submit_keys_bodies(queue)) {
+        job.key_kind = KEY_CONTENT;
+    }
+    if (status == STATUS_OK) {
+        status = import_or_join(broker, queue, &job, by, imported);
+    }
+    broker_queue_drop(broker, queue);
+    return status;
 }

@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 
-// Subscribing, and what becomes of leases where a subscription ends.
+// What a session has besides jobs: its subscriptions, its grants and its watches.
 
 #include "core/base/memory.h"
-#include "core/cleanup.h"
+#include "core/broker_private.h"
+#include "core/session_private.h"
+#include "core/charge.h"
+#include "core/job_private.h"
 #include "core/lease.h"
 #include "core/match.h"
 #include "core/outcome.h"
-#include "core/broker_private.h"
-#include "core/subscription.h"
-#include "core/job_private.h"
 #include "core/queue_private.h"
-#include "core/session_private.h"
+#include "core/result.h"
+#include "core/subscription.h"
+#include "core/watch.h"
 
-// So many a session may have although memory is crowded: a session that may be there may work.
+//
+// Subscriptions
+//
+
+// A session may have this number of subscriptions although memory is short: a session that was let
+// in may work.
 enum { SUBSCRIPTIONS_ALWAYS = 16 };
 
-static struct subscription *find_by_name(const struct session *session, struct slice name)
+static struct subscription *subscription_find_by_name(const struct session *session,
+                                                      struct slice name)
 {
     const struct queue *queue = broker_queue_find(session->broker, name);
 
     return queue ? session_find(session, queue) : NULL;
 }
 
-// A session that waits for a nudge already gets it from this queue, too.
-static void await_nudge_too(struct subscription *subscription, struct queue *queue)
+// The session already waits for a nudge: it may now get it from this queue, too.
+static void subscription_await_nudge(struct subscription *subscription, struct queue *queue)
 {
     struct session *session = subscription->session;
 
@@ -49,7 +57,7 @@ enum status broker_subscribe(struct session *session, struct slice name,
     if (!session_may_by_name(session, MAY_WORK, name)) {
         return STATUS_FORBIDDEN;
     }
-    // Whoever comes to do work may still come where new work may not.
+    // Workers are still let in where new jobs are refused.
     if (memory_is_crowded() && !session_subscribed(session, name) &&
         session->subscriptions >= SUBSCRIPTIONS_ALWAYS) {
         return STATUS_NO_MEMORY;
@@ -62,7 +70,7 @@ enum status broker_subscribe(struct session *session, struct slice name,
     if (!subscription) {
         subscription = subscription_new(session, queue);
         if (subscription && session->wait_state == WAITING_FOR_NUDGE) {
-            await_nudge_too(subscription, queue);
+            subscription_await_nudge(subscription, queue);
         }
     }
     if (subscription) {
@@ -72,9 +80,9 @@ enum status broker_subscribe(struct session *session, struct slice name,
     return subscription ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-// The job is lost to the session, where that took it by its subscription.
-static void give_back_one(struct session *session, struct job *job,
-                          const struct subscription *subscription)
+// The session loses the job if it took it by that subscription.
+static void subscription_give_back_lease(struct session *session, struct job *job,
+                                         const struct subscription *subscription)
 {
     if (job->queue == subscription->queue && !job_taken_by_id(job)) {
         outcome_lost(session->broker, job, CAUSE_LEFT);
@@ -82,23 +90,24 @@ static void give_back_one(struct session *session, struct job *job,
     }
 }
 
-// They come back together: of those who wait, the first gets the best.
-static bool give_leases_back(struct session *session, const struct subscription *subscription)
+// The jobs come back together, so that the session that has waited longest gets the best of them.
+static bool subscription_give_back_leases(struct session *session,
+                                          const struct subscription *subscription)
 {
     struct broker *broker = session->broker;
     unsigned matches = BROKER_SLICE;
     bool all;
 
     broker->matching.deferred = true;
-    all = session_walk_leases(session, NSEC_NEVER, give_back_one, subscription);
+    all = session_walk_leases(session, NSEC_NEVER, subscription_give_back_lease, subscription);
     broker->matching.deferred = false;
     match_backlog(broker, &matches);
     return all;
 }
 
-// The time to run, which the limit may have hidden, starts anew.
-static void end_limit(struct session *session, struct job *job,
-                      const struct subscription *subscription)
+// The lease now ends with the time to run, which starts again.
+static void session_end_lease_limit(struct session *session, struct job *job,
+                                    const struct subscription *subscription)
 {
     (void)subscription;
     if (job->extra && job->extra->limit_at) {
@@ -111,20 +120,22 @@ static void end_limit(struct session *session, struct job *job,
 enum status broker_end_limits(struct session *session)
 {
     ENSURE(!session->broker->settling);
-    // A lease without an end has no limit, and stands behind those that have.
-    return session_walk_leases(session, NSEC_NEVER - 1, end_limit, NULL) ? STATUS_OK : STATUS_MORE;
+    // A lease without an end has no limit, and comes last.
+    return session_walk_leases(session, NSEC_NEVER - 1, session_end_lease_limit, NULL)
+               ? STATUS_OK
+               : STATUS_MORE;
 }
 
 enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back)
 {
-    struct subscription *subscription = find_by_name(session, name);
+    struct subscription *subscription = subscription_find_by_name(session, name);
 
     ENSURE(!session->broker->settling);
     session->broker->store.position = 0;
     if (!subscription) {
         return STATUS_OK;
     }
-    if (give_back && !give_leases_back(session, subscription)) {
+    if (give_back && !subscription_give_back_leases(session, subscription)) {
         return STATUS_MORE;
     }
     subscription_end(subscription);
@@ -144,7 +155,7 @@ enum status broker_unsubscribe_all(struct session *session)
 
 bool session_subscribed(const struct session *session, struct slice name)
 {
-    return find_by_name(session, name) != NULL;
+    return subscription_find_by_name(session, name) != NULL;
 }
 
 size_t session_subscriptions(const struct session *session)
@@ -153,5 +164,126 @@ size_t session_subscriptions(const struct session *session)
 }
 
 //
-// Walks
+// Grants
 //
+
+static void grant_unbar(struct subscription *subscription)
+{
+    subscription_bar(subscription, false);
+    if (subscription->session->wait_state != WAITING_NOT) {
+        subscription_wait_along(subscription);
+    }
+}
+
+// Applies the session's new grants to a subscription. Whether the session may no longer work on its
+// queue.
+static bool grant_judge(struct subscription *subscription)
+{
+    const struct session *session = subscription->session;
+    bool may = session_may(session, MAY_WORK, subscription_queue(subscription));
+    bool loses = !may && !subscription->barred;
+
+    charge_links(session->broker, 1);
+    if (may && subscription->barred) {
+        grant_unbar(subscription);
+    } else if (loses) {
+        match_bar(subscription);
+    }
+    return loses;
+}
+
+// Judges the next subscriptions of the walk, until its end or until `links` links have been
+// charged. Whether the session lost one of them.
+static bool grant_judge_some(struct broker *broker, struct subscription_walk *walk, size_t links)
+{
+    size_t before = broker->charge.links;
+    bool lost = false;
+
+    while (walk->next && broker->charge.links - before < links) {
+        struct subscription *next = walk->next;
+
+        (void)subscription_walk_next(walk);
+        lost = grant_judge(next) || lost;
+    }
+    return lost;
+}
+
+// All subscriptions have been judged.
+static enum grant_progress grant_finish(struct session *session, bool lost)
+{
+    if (session->judging) {
+        lost = session->extra->wide->lost || lost;
+        session->extra->wide->lost = false;
+        subscription_walk_end(&session->extra->wide->judging);
+        session->judging = false;
+    }
+    match_session(session);
+    return lost ? GRANT_LOST : GRANT_DONE;
+}
+
+// The walk has not come to its end. Without memory for its place, all are judged at once: a session
+// that is not wide has no more links than one slice, though these may be compared with many globs.
+static enum grant_progress grant_continue_later(struct session *session,
+                                                struct subscription_walk *walk, bool lost)
+{
+    struct session_wide *wide = session_wide(session);
+    bool kept;
+
+    if (!wide) {
+        lost = grant_judge_some(session->broker, walk, SIZE_MAX) || lost;
+        return grant_finish(session, lost);
+    }
+    wide->judging.next = walk->next;
+    wide->lost = wide->lost || lost;
+    kept = subscription_walk_keep(&wide->judging);
+    ENSURE(kept); // it has its extra part
+    session->judging = true;
+    return GRANT_MORE;
+}
+
+enum grant_progress broker_session_grant(struct session *session, struct grants *grants)
+{
+    bool same = grants_same(session->grants, grants);
+    struct grants *before = session->grants;
+    struct subscription_walk walk;
+    bool lost;
+
+    ENSURE(!session->broker->settling);
+    session->grants = grants_ref(grants);
+    grants_unref(before);
+    if (same && !session->judging) {
+        return GRANT_DONE;
+    }
+    subscription_walk_begin(&walk, session);
+    if (same) {
+        walk.next = session->extra->wide->judging.next;
+    }
+    lost = grant_judge_some(session->broker, &walk, LINKS_IN_SLICE);
+    return walk.next ? grant_continue_later(session, &walk, lost) : grant_finish(session, lost);
+}
+
+//
+// Watches
+//
+
+enum status broker_follow(struct session *session, uint64_t id, struct watch **watch)
+{
+    struct job *job = broker_job(session->broker, id);
+    enum status status = session_check_job(session, MAY_OBSERVE, job);
+
+    ENSURE(!session->broker->settling);
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (job->state == JOB_BURIED) {
+        return STATUS_WRONG_STATE;
+    }
+    *watch = watch_follow(session, job);
+    return *watch ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+void broker_unwatch(struct watch *watch)
+{
+    ENSURE(!watch->interest->broker->settling);
+    outcome_unwatched(watch);
+}

@@ -1,68 +1,235 @@
 /* SPDX-License-Identifier: MIT */
 
-// One act done to many jobs, in slices. Where a sweep stands is told by what orders jobs, as in
-// job_list.c, and what has come since it began by the numbers that things get as they come. So what
-// is changed on the way is not met again: a job that is ready or buried then has got to a place
-// that was passed, or that is none of the sweep's; one that is delayed then has a new number.
+// One act done to many jobs, in slices. The place of a sweep is told by the keys that order jobs,
+// as in inspect.c; what has come since it began, by the rising numbers that jobs, queues and
+// sessions get as they come. So a job that the sweep changes is not met again: if it becomes ready
+// or buried, its new place is passed or is not of the sweep's; if it becomes delayed, it has a new
+// number.
 
-#include "core/operate_private.h"
+// memmem is a GNU function.
+#define _GNU_SOURCE // NOLINT(bugprone-reserved-identifier)
+
+#include "core/operate.h"
 
 #include "core/base/glob.h"
-#include "core/job_state.h"
+#include "core/timers.h"
 #include "core/session_private.h"
 #include "core/charge.h"
 #include "core/job_private.h"
 #include "core/key.h"
 #include "core/observe.h"
 #include "core/queue_private.h"
+#include "core/job_state.h"
 
-// A slice is so many looks; an act counts for several, and so does what takes long to be read or
-// compared: a body that is searched or is a key, and a glob.
-#define LOOKS_PER_UNIT 8
-#define BYTES_PER_LOOK 512
+#include <string.h>
 
-static const enum job_state phases[] = {JOB_READY, JOB_DELAYED, JOB_BURIED};
-#define PHASES (sizeof phases / sizeof *phases)
+//
+// Filters
+//
 
-struct step {
+bool job_fits(const struct broker *broker, const struct job *job, const struct job_filter *filter)
+{
+    struct slice body = job_body(job);
+    nsec_t age_for = calendar_since(broker, job->created_ms);
+
+    return (!filter->states || filter->states & JOB_IN(job->state)) &&
+           job->pri >= filter->min_pri && job->pri <= filter->max_pri &&
+           body.len >= filter->min_body && body.len <= filter->max_body &&
+           age_for >= filter->min_age_for && age_for <= filter->max_age_for;
+}
+
+// The search of another job begins at its start, and so does one whose body has become shorter.
+static size_t body_search_from(const struct body_search *search, const struct job *job)
+{
+    bool goes_on = search->id == job->id && search->at <= job_body(job).len;
+
+    return goes_on ? (size_t)search->at : 0;
+}
+
+// Searches about `most` bytes of the job's body for `bytes`, and goes on from where `*search`,
+// zeroed at first, says. STATUS_OK: they were found, or `bytes` is empty; STATUS_EMPTY: the body
+// does not have them; STATUS_MORE: not found so far. `*searched` becomes the number of bytes that
+// were read, `bytes` included.
+static enum status body_search(const struct job *job, struct slice bytes,
+                               struct body_search *search, size_t most, size_t *searched)
+{
+    size_t from = body_search_from(search, job);
+    struct slice part = slice_from(job_body(job), from);
+    bool all = part.len <= most + bytes.len;
+
+    if (bytes.len == 0) {
+        return STATUS_OK;
+    }
+    part.len = all ? part.len : most + bytes.len;
+    *searched = part.len;
+    if (part.len < bytes.len) {
+        return STATUS_EMPTY;
+    }
+    // memmem() reads the bytes that it is to find first.
+    *searched += bytes.len;
+    if (memmem(part.ptr, part.len, bytes.ptr, bytes.len)) {
+        return STATUS_OK;
+    }
+    if (all) {
+        return STATUS_EMPTY;
+    }
+    // The bytes may begin at the end of the part.
+    *search = (struct body_search){.id = job->id, .at = from + part.len - (bytes.len - 1)};
+    return STATUS_MORE;
+}
+
+//
+// Beginning
+//
+
+static unsigned sweep_default_states(const struct act *act)
+{
+    switch (act->kind) {
+    case ACT_RELEASE:
+    case ACT_TOUCH:
+        return JOB_IN(JOB_RESERVED);
+    case ACT_KICK:
+        return act_states(act);
+    case ACT_DELETE:
+    case ACT_BURY:
+    case ACT_CHANGE:
+    case ACT_MOVE:
+        return act_states(act) | JOB_IN(JOB_RESERVED);
+    }
+    UNREACHABLE();
+}
+
+static void sweep_choose_states(struct sweep *sweep)
+{
+    const struct act *act = &sweep->act;
+    unsigned named = sweep->filter.states & JOB_IN_ANY;
+    unsigned can = act_states(act);
+    unsigned states = named ? named & (can | JOB_IN(JOB_RESERVED)) : sweep_default_states(act);
+
+    sweep->walk.states = (uint8_t)states;
+    sweep->walk.takes_held = (can & JOB_IN(JOB_RESERVED)) &&
+                             (named || act->kind == ACT_RELEASE || act->kind == ACT_TOUCH);
+}
+
+static uint64_t sweep_count_jobs(const uint64_t jobs[JOB_STATES], unsigned states)
+{
+    uint64_t total = 0;
+
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        total += states & JOB_IN(state) ? jobs[state] : 0;
+    }
+    return total;
+}
+
+static enum status sweep_check_target(const struct session *by, struct slice name)
+{
+    if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
+        return STATUS_BAD_NAME;
+    }
+    if (name.len > QUEUE_NAME_MAX) {
+        return STATUS_TOO_LARGE;
+    }
+    return session_may_by_name(by, MAY_SUBMIT, name) ? STATUS_OK : STATUS_FORBIDDEN;
+}
+
+static enum status sweep_check(struct broker *broker, const struct session *by,
+                               const struct sweep *sweep)
+{
+    bool may = sweep->queue.len > 0 ? session_may_by_name(by, MAY_OPERATE, sweep->queue)
+                                    : session_may_somewhere(by, MAY_OPERATE);
+
+    if (!may) {
+        return STATUS_FORBIDDEN;
+    }
+    if (sweep->queue.len > 0 && !broker_queue_find(broker, sweep->queue)) {
+        return STATUS_NOT_FOUND;
+    }
+    return sweep->act.kind == ACT_MOVE && !sweep->act.back ? sweep_check_target(by, sweep->act.to)
+                                                           : STATUS_OK;
+}
+
+enum status broker_sweep_begin(struct broker *broker, const struct session *by, struct sweep *sweep)
+{
+    enum status status = sweep_check(broker, by, sweep);
+    const struct queue *queue;
+    const uint64_t *jobs;
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    queue = sweep->queue.len > 0 ? broker_queue_find(broker, sweep->queue) : NULL;
+    jobs = queue ? queue->jobs : broker->count.jobs;
+    sweep->counts = (struct sweep_counts){0};
+    sweep->search = (struct body_search){0};
+    sweep->walk = (struct sweep_walk){
+        .moment = broker->snapshots.moment,
+        .id = broker->next.id,
+        .seq = broker->next.seq,
+        .burial = broker->next.burial,
+        .order = broker->next.delay,
+        .session = broker->next.session,
+        .began_at = broker->now.mono,
+    };
+    sweep_choose_states(sweep);
+    sweep->total = sweep_count_jobs(jobs, sweep->walk.states);
+    // A job that is taken again meanwhile may be met again: bounded, so that the sweep ends.
+    if (sweep->walk.states & JOB_IN(JOB_RESERVED) && jobs[JOB_RESERVED] > 0) {
+        sweep->walk.leases = 2 * broker->count.jobs[JOB_RESERVED];
+    }
+    return STATUS_OK;
+}
+
+//
+// Steps
+//
+
+// A slice is a number of credits. One job met costs one; an act costs several, and so does a long
+// read or comparison: of a body that is searched or is a key, or of a glob.
+#define CREDITS_PER_UNIT 8
+#define BYTES_PER_CREDIT 512
+
+static const enum job_state sweep_phases[] = {JOB_READY, JOB_DELAYED, JOB_BURIED};
+#define SWEEP_PHASES (sizeof sweep_phases / sizeof *sweep_phases)
+
+struct sweep_step {
     struct broker *broker;
     struct session *by;
     struct sweep *sweep;
-    uint64_t looks; // that are left
+    uint64_t credits; // left in this slice
 };
 
-static void pay(struct step *step, uint64_t looks)
+static void sweep_pay(struct sweep_step *step, uint64_t credits)
 {
-    step->looks -= looks < step->looks ? looks : step->looks;
+    step->credits -= credits < step->credits ? credits : step->credits;
 }
 
 // Whether the act would change nothing about the job.
-static bool is_so(const struct job *job, const struct act *act)
+static bool sweep_changes_nothing(const struct job *job, const struct act *act)
 {
     return act->kind == ACT_CHANGE && (!act->sets_pri || job->pri == act->pri) &&
            (!act->sets_delay || (act->delay_for == 0 && job->state == JOB_READY));
 }
 
-// Whether it has nowhere to go back to.
-static bool stays(const struct job *job, const struct act *act)
+// Whether the job is to be moved back, but no policy has moved it.
+static bool sweep_cannot_move_back(const struct job *job, const struct act *act)
 {
     return act->kind == ACT_MOVE && act->back && !job->dead_letter;
 }
 
 // Whether the sweep is about queues of that name.
-static bool is_named(struct step *step, struct slice name)
+static bool sweep_names(struct sweep_step *step, struct slice name)
 {
     const struct sweep *sweep = step->sweep;
 
     if (sweep->queue.len > 0) {
         return slice_equal(sweep->queue, name);
     }
-    pay(step, sweep->queues.len * name.len / BYTES_PER_LOOK);
+    sweep_pay(step, sweep->queues.len * name.len / BYTES_PER_CREDIT);
     return glob_matches(sweep->queues, name);
 }
 
-// Of a queue that the sweep is about, and that the caller may see.
-static bool is_wanted(struct step *step, const struct queue *queue)
+// Whether the sweep is about that queue, and the caller may see it.
+static bool sweep_wants(struct sweep_step *step, const struct queue *queue)
 {
     const struct sweep *sweep = step->sweep;
     struct slice name = queue_name(queue);
@@ -71,28 +238,28 @@ static bool is_wanted(struct step *step, const struct queue *queue)
         (sweep->act.kind == ACT_MOVE && slice_equal(sweep->act.to, name))) {
         return false;
     }
-    return is_named(step, name) && caller_may(step->by, MAY_OBSERVE, queue);
+    return sweep_names(step, name) && caller_may(step->by, MAY_OBSERVE, queue);
 }
 
 //
-// Walking: each of these answers STATUS_OK with a job, STATUS_MORE, or STATUS_EMPTY
+// Walking: each of these functions returns STATUS_OK with a job, STATUS_MORE, or STATUS_EMPTY
 //
 
-// Whether the lease is older than the sweep. A job that it releases may be held again at once, by a
-// session that it meets later: it is not taken from that one, too.
-static bool was_held(const struct step *step, const struct job *job)
+// Whether the lease is older than the sweep. A job that the sweep releases may be taken at once by
+// a session that the sweep meets later, and must not be taken from that one, too.
+static bool sweep_was_held(const struct sweep_step *step, const struct job *job)
 {
     nsec_t since_begin = step->broker->now.mono - step->sweep->walk.began_at;
     nsec_t held_for;
 
-    // The beginning of some is known in microseconds, rounded down.
+    // The beginning of some leases is known in microseconds only, rounded down.
     return step->sweep->act.kind != ACT_RELEASE || !job_held_for(step->broker, job, &held_for) ||
            held_for / NSEC_PER_USEC >= since_begin / NSEC_PER_USEC;
 }
 
-// The leases of a session are met last to first: one that is renewed goes to a place that was
+// Meets the leases of a session last to first: a lease that is renewed goes to a place that was
 // passed.
-static enum status next_held(struct step *step, const struct job **job)
+static enum status sweep_next_held(struct sweep_step *step, const struct job **job)
 {
     struct sweep_walk *walk = &step->sweep->walk;
     uint32_t place = walk->session_place;
@@ -117,28 +284,29 @@ static enum status next_held(struct step *step, const struct job **job)
     walk->leases--;
     walk->lease_at = (uint64_t)(*job)->due_at;
     walk->lease_seq = (*job)->seq;
-    return (*job)->id < walk->id && was_held(step, *job) &&
-                   is_wanted(step, queue_at(step->broker, *job))
+    return (*job)->id < walk->id && sweep_was_held(step, *job) &&
+                   sweep_wants(step, queue_at(step->broker, *job))
                ? STATUS_OK
                : STATUS_MORE;
 }
 
-static void end_phase(struct sweep_walk *walk)
+static void sweep_end_phase(struct sweep_walk *walk)
 {
     walk->phase++;
     walk->cursor = (struct job_cursor){.part = 0};
 }
 
-// Whether the job, the next one in the order of its state, was there when the sweep began. Where
-// all that follow have come since, too, they are passed over, and so are those of the priority that
-// jobs are given.
-static bool was_there(const struct step *step, const struct job *job)
+// Whether the job, the next one in the order of its state, was there when the sweep began. If all
+// jobs that follow in that order have come since, too, the walk passes over them, and so it does
+// over ready jobs that have the wanted priority already.
+static bool sweep_was_there(const struct sweep_step *step, const struct job *job)
 {
     struct sweep_walk *walk = &step->sweep->walk;
     struct job_cursor *cursor = &walk->cursor;
     uint32_t delays = step->broker->next.delay - walk->order; // that were set since
 
-    if (job->state == JOB_READY && (job->seq >= walk->seq || is_so(job, &step->sweep->act))) {
+    if (job->state == JOB_READY &&
+        (job->seq >= walk->seq || sweep_changes_nothing(job, &step->sweep->act))) {
         cursor->at[1] = JOB_SEQ_MAX;
         return false;
     }
@@ -147,14 +315,14 @@ static bool was_there(const struct step *step, const struct job *job)
         return false;
     }
     if (job->state == JOB_BURIED && job->burial >= walk->burial) {
-        end_phase(walk);
+        sweep_end_phase(walk);
         return false;
     }
     return job->id < walk->id && (job->state != JOB_DELAYED || job->order - walk->order >= delays);
 }
 
-// Its jobs are met next.
-static void enter(struct sweep *sweep, const struct queue *queue)
+// Lets the walk meet the jobs of that queue next.
+static void sweep_enter(struct sweep *sweep, const struct queue *queue)
 {
     struct sweep_walk *walk = &sweep->walk;
     unsigned states = walk->states & ~JOB_IN(JOB_RESERVED);
@@ -175,7 +343,7 @@ static void enter(struct sweep *sweep, const struct queue *queue)
     walk->in_queue = true;
 }
 
-static enum status next_queue(struct step *step)
+static enum status sweep_next_queue(struct sweep_step *step)
 {
     struct sweep *sweep = step->sweep;
     const struct queue *queue;
@@ -186,14 +354,14 @@ static enum status next_queue(struct step *step)
         queue = sweep->walk.next_place == 0 ? broker_queue_find(step->broker, sweep->queue) : NULL;
         sweep->walk.next_place = 1;
     }
-    if (queue && is_wanted(step, queue)) {
-        enter(sweep, queue);
+    if (queue && sweep_wants(step, queue)) {
+        sweep_enter(sweep, queue);
     }
     return queue ? STATUS_MORE : STATUS_EMPTY;
 }
 
-// The queue that the sweep is in; NULL where it has gone.
-static const struct queue *present_queue(const struct step *step)
+// The queue that the sweep is in; NULL if it has gone.
+static const struct queue *sweep_queue(const struct sweep_step *step)
 {
     const struct sweep_walk *walk = &step->sweep->walk;
     uint32_t place = walk->queue_place;
@@ -206,33 +374,34 @@ static const struct queue *present_queue(const struct step *step)
                : NULL;
 }
 
-static enum status next_waiting(struct step *step, const struct job **job)
+static enum status sweep_next_waiting(struct sweep_step *step, const struct job **job)
 {
     struct sweep_walk *walk = &step->sweep->walk;
-    const struct queue *queue = present_queue(step);
+    const struct queue *queue = sweep_queue(step);
     enum status status = STATUS_EMPTY;
 
-    if (!queue || walk->phase == PHASES) {
+    if (!queue || walk->phase == SWEEP_PHASES) {
         walk->in_queue = false;
-        return next_queue(step);
+        return sweep_next_queue(step);
     }
-    if (walk->queue_states & JOB_IN(phases[walk->phase])) {
-        status = queue_jobs_next(step->broker, queue, phases[walk->phase], &walk->cursor, job);
+    if (walk->queue_states & JOB_IN(sweep_phases[walk->phase])) {
+        status =
+            queue_jobs_next(step->broker, queue, sweep_phases[walk->phase], &walk->cursor, job);
     }
     if (status == STATUS_EMPTY) {
-        end_phase(walk);
+        sweep_end_phase(walk);
     } else if (status == STATUS_MORE) {
-        pay(step, BROKER_SLICE);
+        sweep_pay(step, BROKER_SLICE);
     }
-    return status == STATUS_OK && was_there(step, *job) ? STATUS_OK : STATUS_MORE;
+    return status == STATUS_OK && sweep_was_there(step, *job) ? STATUS_OK : STATUS_MORE;
 }
 
 //
 // Acting
 //
 
-// A buried job that goes is where the walk stands: it goes on behind the one before it.
-static uint64_t buried_before(const struct step *step, const struct job *job)
+// If the act removes a buried job, the walk goes on behind the job before it.
+static uint64_t sweep_buried_before(const struct sweep_step *step, const struct job *job)
 {
     const struct queue *queue = queue_at(step->broker, job);
     const struct list_node *before = job->place.list.prev;
@@ -240,12 +409,12 @@ static uint64_t buried_before(const struct step *step, const struct job *job)
     return before == &queue->buried ? 0 : job_in_list(before)->id;
 }
 
-static enum status act(struct step *step, const struct job *job)
+static enum status sweep_act(struct sweep_step *step, const struct job *job)
 {
     struct sweep *sweep = step->sweep;
     bool buried = job->state == JOB_BURIED;
-    uint64_t before = buried ? buried_before(step, job) : 0;
-    // Where the key of a job that is moved is its body, and short, that is read.
+    uint64_t before = buried ? sweep_buried_before(step, job) : 0;
+    // If a short body is the key of a job that is moved, it is read.
     size_t key_len = sweep->act.kind == ACT_MOVE ? job_key(job).bytes.len : 0;
     unsigned units = BROKER_SLICE;
     enum status status = broker_act(step->broker, step->by, job->id, &sweep->act);
@@ -254,15 +423,16 @@ static enum status act(struct step *step, const struct job *job)
         sweep->walk.cursor.at[1] = before;
     }
     charge_pay_unit(step->broker, &units);
-    pay(step, (uint64_t)(BROKER_SLICE - units) * LOOKS_PER_UNIT + key_len / BYTES_PER_LOOK);
+    sweep_pay(step,
+              (uint64_t)(BROKER_SLICE - units) * CREDITS_PER_UNIT + key_len / BYTES_PER_CREDIT);
     return status;
 }
 
-// STATUS_OK: the job passes the filter; STATUS_EMPTY: it does not; STATUS_MORE: not known so far.
-static enum status fits(struct step *step, const struct job *job)
+// STATUS_OK: the job passes the filter; STATUS_EMPTY: it does not; STATUS_MORE: not known yet.
+static enum status sweep_filter(struct sweep_step *step, const struct job *job)
 {
     struct sweep *sweep = step->sweep;
-    size_t most = (size_t)(step->looks + 1) * BYTES_PER_LOOK;
+    size_t most = (size_t)(step->credits + 1) * BYTES_PER_CREDIT;
     size_t searched = 0;
     enum status status;
 
@@ -270,12 +440,12 @@ static enum status fits(struct step *step, const struct job *job)
         return STATUS_EMPTY;
     }
     status = body_search(job, sweep->filter.contains, &sweep->search, most, &searched);
-    pay(step, searched / BYTES_PER_LOOK);
+    sweep_pay(step, searched / BYTES_PER_CREDIT);
     return status;
 }
 
-// The queues that jobs go back to are not known before they are met.
-static bool is_forbidden(const struct step *step, const struct job *job)
+// The queues that jobs are moved back to are not known before the jobs are met.
+static bool sweep_is_forbidden(const struct sweep_step *step, const struct job *job)
 {
     const struct act *act = &step->sweep->act;
     struct dead_letter past;
@@ -285,34 +455,35 @@ static bool is_forbidden(const struct step *step, const struct job *job)
             !session_may_by_name(step->by, MAY_SUBMIT, past.queue));
 }
 
-// STATUS_OK; STATUS_MORE: it is to be met again; or why the sweep cannot go on, for now or ever.
-static enum status meet(struct step *step, const struct job *job)
+// STATUS_OK; STATUS_MORE: the job is to be met again; or why the sweep cannot go on, now or at all.
+static enum status sweep_meet(struct sweep_step *step, const struct job *job)
 {
     struct sweep *sweep = step->sweep;
-    enum status status = fits(step, job);
+    enum status status = sweep_filter(step, job);
 
     if (status == STATUS_MORE) {
         return status;
     }
-    if (status == STATUS_EMPTY || is_so(job, &sweep->act) || stays(job, &sweep->act)) {
+    if (status == STATUS_EMPTY || sweep_changes_nothing(job, &sweep->act) ||
+        sweep_cannot_move_back(job, &sweep->act)) {
         status = STATUS_OK;
         sweep->counts.looked++;
-    } else if (is_forbidden(step, job)) {
+    } else if (sweep_is_forbidden(step, job)) {
         sweep->counts.looked++;
         sweep->counts.forbidden++;
     } else if (job->state == JOB_RESERVED && !sweep->walk.takes_held) {
         sweep->counts.looked++;
         sweep->counts.held++;
     } else {
-        status = sweep->dry ? STATUS_OK : act(step, job);
+        status = sweep->dry ? STATUS_OK : sweep_act(step, job);
         sweep->counts.looked += status == STATUS_OK;
         sweep->counts.done += status == STATUS_OK;
     }
     return status;
 }
 
-// The next job, if one is found.
-static enum status look(struct step *step)
+// Finds the next job, if it can, and meets it.
+static enum status sweep_advance(struct sweep_step *step)
 {
     struct sweep *sweep = step->sweep;
     const struct sweep_walk before = sweep->walk;
@@ -322,11 +493,11 @@ static enum status look(struct step *step)
     if (sweep->most > 0 && sweep->counts.done >= sweep->most) {
         return STATUS_EMPTY;
     }
-    pay(step, 1);
-    status = before.leases > 0 ? next_held(step, &job) : next_waiting(step, &job);
+    sweep_pay(step, 1);
+    status = before.leases > 0 ? sweep_next_held(step, &job) : sweep_next_waiting(step, &job);
     if (status == STATUS_OK) {
         ENSURE(job);
-        status = meet(step, job);
+        status = sweep_meet(step, job);
         if (status != STATUS_OK) {
             sweep->walk = before;
         }
@@ -336,14 +507,14 @@ static enum status look(struct step *step)
 
 enum status broker_sweep(struct broker *broker, struct session *by, struct sweep *sweep)
 {
-    struct step step = {broker, by, sweep, (uint64_t)BROKER_SLICE * LOOKS_PER_UNIT};
+    struct sweep_step step = {broker, by, sweep, (uint64_t)BROKER_SLICE * CREDITS_PER_UNIT};
     enum status status = STATUS_OK;
     uint64_t position = 0;
 
     ENSURE(!broker->settling);
-    while (step.looks > 0 && (status == STATUS_OK || status == STATUS_MORE)) {
+    while (step.credits > 0 && (status == STATUS_OK || status == STATUS_MORE)) {
         broker->store.position = 0;
-        status = look(&step);
+        status = sweep_advance(&step);
         position = broker->store.position > position ? broker->store.position : position;
     }
     broker->store.position = position;

@@ -61,10 +61,10 @@ static void job_that_its_worker_fails_is_logged(void **state)
     PUT(s, .pri = 0);
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_fail(w, 1, NULL));
-    expect_lines("job_failed 1 q 0: its worker said so");
+    expect_lines("job_failed 1 q 0: its worker reported a failure");
     assert_int_equal(act_take(w), 2);
     assert_status(STATUS_OK, act_fail(w, 2, "no"));
-    expect_lines("job_failed 2 q 0: its worker told an exception");
+    expect_lines("job_failed 2 q 0: its worker reported an exception");
 }
 
 static void job_that_loses_its_holder_is_logged(void **state)
@@ -107,8 +107,8 @@ static void resumed_lease_says_what_ended_it(void **state)
         assert_status(STATUS_OK, broker_lease_resume(w->session, &lease));
     }
     stage_advance(again, SEC(5));
-    expect_lines("job_lost 1 q 1: the time-out that its worker has set was over "
-                 "(gearman.min_timeout is the least)");
+    expect_lines("job_lost 1 q 1: the timeout that its worker has set was over "
+                 "(its minimum is gearman.min_timeout)");
     stage_advance(again, SEC(10));
     expect_lines("job_lost 2 q 1: its time to run was over");
     stage_free(again);
@@ -160,10 +160,10 @@ static void so_many_lines_a_second_and_the_next_says_how_many_there_were_not(voi
     stage_advance(s, SEC(1));
     PUT(s, .pri = 0);
     assert_status(STATUS_OK, act_fail(w, act_take(w), NULL));
-    expect_lines("job_failed 26 q 0: its worker said so (15)");
+    expect_lines("job_failed 26 q 0: its worker reported a failure (15)");
     PUT(s, .pri = 0);
     assert_status(STATUS_OK, act_fail(w, act_take(w), NULL));
-    expect_lines("job_failed 27 q 0: its worker said so");
+    expect_lines("job_failed 27 q 0: its worker reported a failure");
 }
 
 #define LOSS_STORY(f) cmocka_unit_test_setup_teardown(f, loss_setup, loss_teardown)

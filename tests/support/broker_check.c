@@ -11,7 +11,7 @@
 #include "core/subscription.h"
 #include "core/job_state.h"
 #include "core/job_private.h"
-#include "core/kept_lease.h"
+#include "core/lease.h"
 #include "core/key.h"
 #include "core/memo_private.h"
 #include "core/timers.h"
@@ -239,9 +239,9 @@ static void check_past(struct census *census, const struct job *job)
 
 static bool is_kept_lease(const struct broker *broker, const struct job *job)
 {
-    struct kept_state kept;
+    struct lease_memo memo;
 
-    return job->state == JOB_RESERVED && job->durable && kept_lease_find(broker, job->id, &kept);
+    return job->state == JOB_RESERVED && job->durable && lease_memo_find(broker, job->id, &memo);
 }
 
 static void check_job(struct census *census, const struct job *job, enum job_state state)
