@@ -13,7 +13,7 @@
 #define PONG RES(ECHO_RES, "ping")
 
 //
-// What is asked of the allocator: the linker leads malloc and realloc through here.
+// The allocator: the linker redirects malloc and realloc to these functions
 //
 
 void *__real_malloc(size_t size);

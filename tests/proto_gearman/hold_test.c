@@ -248,7 +248,7 @@ static void a_foreground_job_is_cancelled_at_once(void **state)
 }
 
 //
-// What does not wait
+// Replies that do not wait
 //
 
 static void other_answers_leave_at_once(void **state)
@@ -281,7 +281,7 @@ static void a_sleeping_worker_is_woken_at_once(void **state)
 }
 
 //
-// Order, and who does not wait for it
+// The order of replies, and clients that disconnect
 //
 
 static void packets_of_a_connection_keep_their_order(void **state)

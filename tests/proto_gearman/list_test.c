@@ -5,7 +5,7 @@
 #include "tests/proto_gearman/admin_gear.h"
 
 //
-// What they tell
+// The fields of a line
 //
 
 static void status_counts_jobs_and_workers(void **state)
