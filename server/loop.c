@@ -3,24 +3,69 @@
 
 #include "core/base/fence.h"
 #include "core/base/log.h"
-#include "server/chores.h"
-#include "server/conn.h"
+#include "server/conn/conn.h"
+#include "server/conn/turn_conns.h"
 #include "server/io/io.h"
-#include "server/net/event_loop.h"
+#include "server/net/edge_socket.h"
 #include "server/process/clock.h"
 #include "server/process/suspend.h"
-#include "server/roster.h"
-#include "server/turn_conns.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-// How long the timer is set for at most. It counts on a clock that stops while the machine is
-// suspended: where the resume is not told (process/suspend.h), the loop is late by no more.
-#define TIMER_MOST (30 * NSEC_PER_SEC)
-// How often a fence that is closed is looked at.
-#define FENCE_LOOK_EVERY (20 * NSEC_PER_MSEC)
+// The longest time that the timer is set for. It uses a clock that stops while the machine is
+// suspended: if a resume is not reported (process/suspend.h), the loop is late by at most this.
+#define LOOP_TIMER_MAX (30 * NSEC_PER_SEC)
+// How often a closed fence is checked.
+#define FENCE_CHECK_EVERY (20 * NSEC_PER_MSEC)
+
+// Begins the present window. After a long time without turns, all windows are over.
+static void loop_watch_roll(struct loop_watch *watch, nsec_t now_at)
+{
+    nsec_t late_for = now_at - watch->ends_at;
+
+    if (late_for >= LOOP_WATCH_WINDOWS * LOOP_WATCH_WINDOW_FOR) {
+        memset(watch->windows, 0, sizeof watch->windows);
+        watch->ends_at = now_at + LOOP_WATCH_WINDOW_FOR;
+        return;
+    }
+    while (now_at >= watch->ends_at) {
+        watch->at = (watch->at + 1) % LOOP_WATCH_WINDOWS;
+        watch->windows[watch->at] = (struct loop_window){0};
+        watch->ends_at += LOOP_WATCH_WINDOW_FOR;
+    }
+}
+
+void loop_watch_turn(struct loop_watch *watch, nsec_t now_at, nsec_t took_for, nsec_t lag_for)
+{
+    struct loop_window *window;
+
+    watch->turns++;
+    if (now_at >= watch->ends_at) {
+        loop_watch_roll(watch, now_at);
+    }
+    window = &watch->windows[watch->at];
+    window->longest_for = took_for > window->longest_for ? took_for : window->longest_for;
+    window->lag_for = lag_for > window->lag_for ? lag_for : window->lag_for;
+}
+
+struct loop_window loop_watch_worst(struct loop_watch *watch, nsec_t now_at)
+{
+    struct loop_window worst = {0};
+
+    if (now_at >= watch->ends_at) {
+        loop_watch_roll(watch, now_at);
+    }
+    for (unsigned i = 0; i < LOOP_WATCH_WINDOWS; i++) {
+        const struct loop_window *window = &watch->windows[i];
+
+        worst.longest_for =
+            window->longest_for > worst.longest_for ? window->longest_for : worst.longest_for;
+        worst.lag_for = window->lag_for > worst.lag_for ? window->lag_for : worst.lag_for;
+    }
+    return worst;
+}
 
 static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
 {
@@ -34,7 +79,7 @@ static void loop_timer_fired(evutil_socket_t fd, short what, void *context)
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void))
 {
     memset(loop, 0, sizeof *loop);
-    turn_init(&loop->turn, event_loop_new(), malloc(CONN_JOIN_MAX + CONN_READ_MAX), broker, now);
+    turn_init(&loop->turn, edge_base_new(), malloc(CONN_JOIN_MAX + CONN_READ_MAX), broker, now);
     loop->timer_at = NSEC_NEVER;
     if (!loop->turn.buffer || !loop->turn.base ||
         evtimer_assign(&loop->timer, loop->turn.base, loop_timer_fired, loop) != 0) {
@@ -67,12 +112,13 @@ void loop_leave_store(struct loop *loop)
     turn->fenced = false;
     turn->pressure = STORE_EASY;
     turn->pool.reached = 0;
-    turn->chores = NULL;
+    turn->tasks = NULL;
 }
 
 void loop_drop_all(struct loop *loop)
 {
-    for (struct conn *conn = roster_first(&loop->turn); conn; conn = roster_next(conn)) {
+    for (struct conn *conn = conn_registry_first(&loop->turn); conn;
+         conn = conn_registry_next(conn)) {
         conn_break(conn, "this process does not own the journal any more");
     }
     loop_close_all(loop);
@@ -82,7 +128,7 @@ void loop_close_all(struct loop *loop)
 {
     struct conn *conn;
 
-    while ((conn = roster_first(&loop->turn))) {
+    while ((conn = conn_registry_first(&loop->turn))) {
         conn_close(conn);
     }
 }
@@ -102,7 +148,8 @@ void loop_close(struct loop *loop)
 
 void loop_stop_conns(struct loop *loop)
 {
-    for (struct conn *conn = roster_first(&loop->turn); conn; conn = roster_next(conn)) {
+    for (struct conn *conn = conn_registry_first(&loop->turn); conn;
+         conn = conn_registry_next(conn)) {
         conn_stop(conn);
     }
 }
@@ -114,17 +161,22 @@ static const struct deadline *loop_first_deadline(const struct loop *loop)
     return first ? container_of((struct tree_node *)(uintptr_t)first, struct deadline, node) : NULL;
 }
 
-// When the fence is to be looked at even if nothing else happens: as it is about to close, and then
-// often, for whoever opens it wakes nobody.
+// When the fence must be checked even if nothing else happens: when it is about to close, and often
+// while it is closed, as the thread that opens it wakes no other.
 static nsec_t loop_fence_due(const struct turn *turn)
 {
     nsec_t until_at = fence_until(turn->fence);
     nsec_t now_at = turn->now().mono;
 
     if (turn->fenced) {
-        return now_at + FENCE_LOOK_EVERY;
+        return now_at + FENCE_CHECK_EVERY;
     }
     return until_at == NSEC_NEVER ? NSEC_NEVER : now_at + (until_at - clock_boot());
+}
+
+static nsec_t loop_earlier(nsec_t a_at, nsec_t b_at)
+{
+    return a_at < b_at ? a_at : b_at;
 }
 
 static nsec_t loop_next_due(const struct loop *loop)
@@ -133,29 +185,22 @@ static nsec_t loop_next_due(const struct loop *loop)
     nsec_t due_at = broker_next_due(loop->turn.broker);
 
     if (first) {
-        due_at = first->at < due_at ? first->at : due_at;
+        due_at = loop_earlier(first->at, due_at);
     }
-    if (loop->turn.chores) {
-        nsec_t chores_at = chores_due(&loop->turn);
-
-        due_at = chores_at < due_at ? chores_at : due_at;
+    if (loop->turn.tasks) {
+        due_at = loop_earlier(turn_tasks_due(&loop->turn), due_at);
     }
     if (loop->store) {
-        nsec_t store_at = loop->store->ops->next_due(loop->store);
-
-        due_at = store_at < due_at ? store_at : due_at;
+        due_at = loop_earlier(loop->store->ops->next_due(loop->store), due_at);
     }
     if (loop->turn.fence) {
-        nsec_t fence_at = loop_fence_due(&loop->turn);
-
-        due_at = fence_at < due_at ? fence_at : due_at;
+        due_at = loop_earlier(loop_fence_due(&loop->turn), due_at);
     }
     return due_at;
 }
 
-// Sets the timer to `due_at`. It is rounded up, so that what is due is due when it fires. (Should
-// the library's coarser clock make it fire early, or is `due_at` far off, the next turn sets it
-// again.)
+// Sets the timer to `due_at`, rounded up, so that what is due is due when it fires. If the coarse
+// clock of libevent makes it fire early, or `due_at` is far away, the next turn sets it again.
 static void loop_set_timer(struct loop *loop, nsec_t due_at)
 {
     nsec_t wait_for;
@@ -171,19 +216,19 @@ static void loop_set_timer(struct loop *loop, nsec_t due_at)
         return;
     }
     wait_for = due_at - loop->turn.now().mono;
-    wait_for = wait_for < TIMER_MOST ? wait_for : TIMER_MOST;
+    wait_for = wait_for < LOOP_TIMER_MAX ? wait_for : LOOP_TIMER_MAX;
     micros = wait_for > 0 ? (wait_for + 999) / 1000 : 0;
     tv.tv_sec = (time_t)(micros / 1000000);
     tv.tv_usec = (suseconds_t)(micros % 1000000);
     if (event_add(&loop->timer, &tv) != 0) {
-        // Without memory for the timer the next turn tries again.
+        // Without memory for the timer, the next turn tries again.
         loop->timer_at = NSEC_NEVER;
     }
 }
 
 void loop_resumed(struct loop *loop, nsec_t slept_for)
 {
-    // The turn may have been told of the present before that.
+    // The turn may have set the broker's time before the resume.
     loop->turn.ticked = false;
     turn_tick(&loop->turn);
     loop->timer_at = NSEC_NEVER;
@@ -192,23 +237,23 @@ void loop_resumed(struct loop *loop, nsec_t slept_for)
         return;
     }
     loop->turn.woke_at = broker_now(loop->turn.broker).mono;
-    // What fell due meanwhile is not late.
+    // What fell due during the suspension is not late.
     loop->due_at = NSEC_NEVER;
     if (loop->store && loop->store->ops->resumed) {
         loop->store->ops->resumed(loop->store);
     }
 }
 
-// Whether something is left to do that no event will announce.
+// Whether something is left to do that no event will report.
 static bool loop_has_work(const struct loop *loop, nsec_t due_at)
 {
-    return loop->unsettled || loop->sheds || turn_walks(&loop->turn, WALK_JUDGE) ||
-           turn_walks(&loop->turn, WALK_REVIEW) || !list_empty(&loop->turn.dear) ||
+    return loop->unsettled || loop->evicts || turn_walks(&loop->turn, WALK_AUTHORIZE) ||
+           turn_walks(&loop->turn, WALK_REVIEW) || !list_empty(&loop->turn.expensive) ||
            !list_empty(&loop->turn.bulky) || !list_empty(&loop->turn.touched) ||
            due_at <= broker_now(loop->turn.broker).mono;
 }
 
-// Whatever else was due before the last turn was looked at then.
+// Everything else that was due before the last turn was done in it.
 static void loop_note_due(struct loop *loop, nsec_t due_at)
 {
     const struct deadline *first = loop_first_deadline(loop);
@@ -231,15 +276,15 @@ static void loop_wait(struct loop *loop, bool wait)
         flags |= EVLOOP_NONBLOCK;
     } else {
         loop_set_timer(loop, due_at);
-        if (loop->turn.io && !io_lie_down(loop->turn.io)) {
+        if (loop->turn.io && !io_begin_sleep(loop->turn.io)) {
             flags |= EVLOOP_NONBLOCK;
         }
     }
     (void)event_base_loop(loop->turn.base, flags);
 }
 
-// Waits for what the I/O threads tell, too, and calls connections with it. Where the loop's own
-// connections use up a turn, links come first in the next one: neither keeps the other waiting.
+// Waits, and drains the news of the I/O threads. If the loop's own connections use up a turn, links
+// come first in the next one, so that neither starves the other.
 static void loop_wait_for_io(struct loop *loop, bool wait)
 {
     struct io *io = loop->turn.io;
@@ -252,7 +297,7 @@ static void loop_wait_for_io(struct loop *loop, bool wait)
     }
     loop_wait(loop, wait && !links_first);
     turn_tick(&loop->turn);
-    io_get_up(io, broker_now(loop->turn.broker).mono - began_at);
+    io_end_sleep(io, broker_now(loop->turn.broker).mono - began_at);
     if (!links_first) {
         io_drain(io);
     }
@@ -273,17 +318,17 @@ static void loop_expire(struct loop *loop)
     }
 }
 
-// The rules have changed: what those may do who are connected is found out anew, of some in a turn,
-// or of one that takes from very many queues, a part. No client is charged for that.
-static void loop_judge(struct loop *loop)
+// The access rules have changed: authorizes some connections again, or a part of one that takes
+// from very many queues. No client is charged for the work.
+static void loop_authorize_some(struct loop *loop)
 {
     struct conn *conn;
     unsigned count = 0;
 
     while (count < BROKER_SLICE && !(count && turn_lasted(&loop->turn, TURN_INPUT_FOR, count)) &&
-           (conn = roster_walk(&loop->turn, WALK_JUDGE))) {
-        if (!conn_judge_again(conn)) {
-            roster_walk_back(conn, WALK_JUDGE);
+           (conn = conn_registry_walk(&loop->turn, WALK_AUTHORIZE))) {
+        if (!conn_authorize_again(conn)) {
+            conn_registry_walk_back(conn, WALK_AUTHORIZE);
             break;
         }
         count++;
@@ -291,12 +336,13 @@ static void loop_judge(struct loop *loop)
     (void)broker_take_links(loop->turn.broker);
 }
 
-// Nobody whose output is held will be answered.
+// The store has given up: held output will never be sent.
 static void loop_break_held(struct loop *loop)
 {
     int64_t count = 0;
 
-    for (struct conn *conn = roster_first(&loop->turn); conn; conn = roster_next(conn)) {
+    for (struct conn *conn = conn_registry_first(&loop->turn); conn;
+         conn = conn_registry_next(conn)) {
         if (conn_is_held(conn)) {
             conn_break(conn, "its answer cannot be made to last");
             count++;
@@ -335,8 +381,8 @@ static void loop_review_some(struct turn *turn)
 {
     struct conn *conn;
 
-    for (unsigned i = 0; i < BROKER_SLICE && (conn = roster_walk(turn, WALK_REVIEW)); i++) {
-        conn_look_again(conn);
+    for (unsigned i = 0; i < BROKER_SLICE && (conn = conn_registry_walk(turn, WALK_REVIEW)); i++) {
+        conn_review(conn);
     }
 }
 
@@ -348,13 +394,13 @@ static nsec_t loop_cpu_time(void)
     return (nsec_t)used.tv_sec * NSEC_PER_SEC + used.tv_nsec;
 }
 
-// As long as a suspend that is not told as one (process/suspend.h).
+// As long as a suspension that is not recognized as one (process/suspend.h).
 #define LOOP_JUMP NSEC_PER_SEC
 
-// Much time has passed since the last turn. Where the machine was suspended meanwhile, what it kept
-// from happening is not to be held against peers and disks: the event that tells of it may come
-// later in the wait than others that end it, or after it.
-static void loop_look_for_suspend(struct loop *loop, nsec_t before_at)
+// Much time has passed since the last turn. If the machine was suspended, that time must not count
+// against peers and disks. The event that reports the resume may come after others that end the
+// wait.
+static void loop_check_suspend(struct loop *loop, nsec_t before_at)
 {
     if (broker_now(loop->turn.broker).mono - before_at >= LOOP_JUMP && loop->suspend_watch) {
         suspend_look(loop->suspend_watch);
@@ -377,34 +423,35 @@ static void loop_steps(struct loop *loop, bool wait)
         loop_wait(loop, wait);
         turn_tick(&loop->turn);
     }
-    loop_look_for_suspend(loop, before_at);
+    loop_check_suspend(loop, before_at);
     loop_expire(loop);
-    if (turn_walks(&loop->turn, WALK_JUDGE)) {
-        loop_judge(loop);
+    if (turn_walks(&loop->turn, WALK_AUTHORIZE)) {
+        loop_authorize_some(loop);
     }
     if (turn_walks(&loop->turn, WALK_REVIEW)) {
         loop_review_some(&loop->turn);
     }
-    chores_work(&loop->turn);
+    turn_run_tasks(&loop->turn);
     loop->unsettled = broker_settle(loop->turn.broker);
     count = turn_take_touched(&loop->turn, &batch, 0);
     turn_run(&loop->turn, &batch, &ran);
     if (loop->store) {
         loop_store_step(loop);
-        // What may leave now need not wait for another turn.
+        // Output that is durable now is sent in this turn.
         (void)turn_take_touched(&loop->turn, &ran, count);
     }
     turn_finish(&loop->turn, &ran, &batch);
-    loop->sheds = shed_step(&loop->shed, &loop->turn);
+    loop->evicts = eviction_step(&loop->eviction, &loop->turn);
     if (loop->turn.io) {
         io_flush(loop->turn.io, broker_now(loop->turn.broker).mono);
     }
 }
 
-// Not the time that passed: a busy machine makes no turn slow. But no more than passed since the
-// wait, either: on a virtual machine the thread's clock is corrected later, in a jump, for time
-// that was stolen.
-static void loop_judge_turn(struct loop *loop, nsec_t slow_for, nsec_t cpu_for, nsec_t passed_for)
+// Judges processor time and not elapsed time, as a turn is not slow because the machine is busy;
+// but not more than has elapsed: on a virtual machine, the thread's clock is corrected late, in a
+// jump, for stolen time.
+static void loop_log_slow_turn(struct loop *loop, nsec_t slow_for, nsec_t cpu_for,
+                               nsec_t passed_for)
 {
     nsec_t used_for = cpu_for < passed_for ? cpu_for : passed_for;
 
@@ -416,7 +463,7 @@ static void loop_judge_turn(struct loop *loop, nsec_t slow_for, nsec_t cpu_for, 
 
 void loop_turn(struct loop *loop, bool wait)
 {
-    // The turn itself may set another.
+    // The turn may change the setting.
     nsec_t slow_for = loop->slow_for;
     nsec_t cpu_began_at = slow_for > 0 ? loop_cpu_time() : 0;
     nsec_t began_at;
@@ -427,6 +474,6 @@ void loop_turn(struct loop *loop, bool wait)
     now_at = loop->turn.now().mono;
     loop_watch_turn(&loop->watch, now_at, now_at - began_at, began_at - loop->due_at);
     if (slow_for > 0) {
-        loop_judge_turn(loop, slow_for, loop_cpu_time() - cpu_began_at, now_at - began_at);
+        loop_log_slow_turn(loop, slow_for, loop_cpu_time() - cpu_began_at, now_at - began_at);
     }
 }

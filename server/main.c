@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "access/token.h"
 #include "core/base/log.h"
 #include "core/base/macros.h"
 #include "core/base/slab.h"
 #include "server/config/command_line.h"
 #include "server/config/preflight.h"
-#include "server/hash_token.h"
 #include "server/init_store.h"
 #include "server/log/libevent_log.h"
 #include "server/process/background.h"
@@ -14,16 +14,17 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
-static enum exit_reason fail(const struct command_line *command, enum exit_reason result,
-                             const struct error_text *why)
+static enum exit_reason main_fail(const struct command_line *command, enum exit_reason result,
+                                  const struct error_text *why)
 {
     command_line_complain(command, result, why);
     return result;
 }
 
-static void log_notes(const struct command_line *command)
+static void main_log_notes(const struct command_line *command)
 {
     for (size_t i = 0; i < command->notes.count; i++) {
         log_warn("flag", log_string("note", command->notes.all[i]));
@@ -31,8 +32,8 @@ static void log_notes(const struct command_line *command)
 }
 
 // Notes are there whatever the level is: what a flag no longer does is said once, and here.
-static bool open_log(struct log_output *log, const struct server_settings *ours,
-                     const struct command_line *command, struct error_text *why)
+static bool main_open_log(struct log_output *log, const struct server_settings *ours,
+                          const struct command_line *command, struct error_text *why)
 {
     enum log_level level = (enum log_level)ours->log_level;
 
@@ -40,7 +41,7 @@ static bool open_log(struct log_output *log, const struct server_settings *ours,
                          level < LOG_LEVEL_WARN ? LOG_LEVEL_WARN : level, why)) {
         return false;
     }
-    log_notes(command);
+    main_log_notes(command);
     log_output_limit(log, level);
     return true;
 }
@@ -57,7 +58,7 @@ static void keep_large_blocks_apart(void)
 
 // The journal's thread may come back any moment to what it was lent, the log included: nothing of
 // that is freed.
-static _Noreturn void leave(struct server *server)
+static _Noreturn void main_leave(struct server *server)
 {
     server_leave(server);
     log_warn("stopped", log_string("version", TANDEM_VERSION),
@@ -67,14 +68,14 @@ static _Noreturn void leave(struct server *server)
 }
 
 // Whoever started it need not wait any more.
-static void tell_ready(void *context)
+static void main_tell_ready(void *context)
 {
     log_info("started", log_string("version", TANDEM_VERSION), log_number("pid", getpid()));
     background_ready(context);
 }
 
-static enum exit_reason log_end(const struct command_line *command, enum exit_reason result,
-                                bool kept_all, bool was_up, const struct error_text *why)
+static enum exit_reason main_log_end(const struct command_line *command, enum exit_reason result,
+                                     bool kept_all, bool was_up, const struct error_text *why)
 {
     if (result != EXIT_REASON_NONE) {
         log_error(was_up ? "not_started_again" : "not_started", log_string("why", why->text));
@@ -98,8 +99,8 @@ static bool needs_directory(const struct command_line *command)
     return command->codes == EXIT_CODES_BEANSTALKD;
 }
 
-static enum exit_reason serve(struct settings *settings, const struct settings_source *source,
-                              const struct command_line *command)
+static enum exit_reason main_serve(struct settings *settings, const struct settings_source *source,
+                                   const struct command_line *command)
 {
     const struct server_settings *ours = &settings->server;
     struct log_output log;
@@ -111,7 +112,7 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
                                                    .ignore_binlog = command->ignore_binlog,
                                                    .must_exist = needs_directory(command)},
                                        .spare_pid_file = command->spare_pid_file,
-                                       .ready = tell_ready,
+                                       .ready = main_tell_ready,
                                        .context = &background};
     struct server server;
     bool was_up = false;
@@ -120,13 +121,13 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
 
     background_none(&background);
     if (command->daemon && !background_enter(&background, &why)) {
-        return fail(command, EXIT_REASON_OTHER, &why);
+        return main_fail(command, EXIT_REASON_OTHER, &why);
     }
     signals_hold();
     log_output_init(&log);
     libevent_log_route();
-    if (!open_log(&log, ours, command, &why)) {
-        return fail(command, EXIT_REASON_OTHER, &why);
+    if (!main_open_log(&log, ours, command, &why)) {
+        return main_fail(command, EXIT_REASON_OTHER, &why);
     }
     log_info("configured", log_string("file", source->path ? source->path : ""),
              log_number("sets", (int64_t)source->set_count));
@@ -137,9 +138,9 @@ static enum exit_reason serve(struct settings *settings, const struct settings_s
         result = server_run(&server, &why);
     }
     if (result == EXIT_REASON_NONE && server_hangs(&server)) {
-        leave(&server);
+        main_leave(&server);
     }
-    result = log_end(command, result, server_close(&server), was_up, &why);
+    result = main_log_end(command, result, server_close(&server), was_up, &why);
     log_output_close(&log);
     return result;
 }
@@ -157,7 +158,7 @@ static bool open_standard_files(void)
 }
 
 // What was printed has arrived, as far as that can be known.
-static enum exit_reason printed(const struct command_line *command)
+static enum exit_reason main_flush(const struct command_line *command)
 {
     struct error_text why;
 
@@ -165,10 +166,11 @@ static enum exit_reason printed(const struct command_line *command)
         return EXIT_REASON_NONE;
     }
     error_set(&why, "standard output takes nothing more");
-    return fail(command, EXIT_REASON_OTHER, &why);
+    return main_fail(command, EXIT_REASON_OTHER, &why);
 }
 
-static enum exit_reason check(const struct settings *settings, const struct command_line *command)
+static enum exit_reason main_check(const struct settings *settings,
+                                   const struct command_line *command)
 {
     struct error_text why;
 
@@ -182,20 +184,21 @@ static enum exit_reason check(const struct settings *settings, const struct comm
     }
     if (!preflight(settings, needs_directory(command), &why)) {
         (void)fflush(stdout);
-        return fail(command, EXIT_REASON_USAGE, &why);
+        return main_fail(command, EXIT_REASON_USAGE, &why);
     }
-    return printed(command);
+    return main_flush(command);
 }
 
-static enum exit_reason init(const struct settings *settings, const struct command_line *command)
+static enum exit_reason main_init(const struct settings *settings,
+                                  const struct command_line *command)
 {
     struct error_text why;
     enum exit_reason result = init_store(&settings->journal, stdout, &why);
 
-    return result == EXIT_REASON_NONE ? printed(command) : fail(command, result, &why);
+    return result == EXIT_REASON_NONE ? main_flush(command) : main_fail(command, result, &why);
 }
 
-static enum exit_reason run(const struct command_line *command)
+static enum exit_reason main_run(const struct command_line *command)
 {
     const struct settings_source source = {.path = command->config_path,
                                            .presets = (const char *const *)command->presets.all,
@@ -207,20 +210,51 @@ static enum exit_reason run(const struct command_line *command)
     enum exit_reason result = EXIT_REASON_NONE;
 
     if (!settings) {
-        return fail(command, EXIT_REASON_USAGE, &why);
+        return main_fail(command, EXIT_REASON_USAGE, &why);
     }
     if (command->action == ACTION_CHECK) {
-        result = check(settings, command);
+        result = main_check(settings, command);
     } else if (command->action == ACTION_INIT_STORE) {
-        result = init(settings, command);
+        result = main_init(settings, command);
     } else {
-        result = serve(settings, &source, command);
+        result = main_serve(settings, &source, command);
     }
     settings_free(settings);
     return result;
 }
 
-static enum exit_reason act(const struct command_line *command)
+// `tandemd hash-token` prints the hash of a token, for server.access_file and http.tokens. A
+// shorter token could be guessed; a longer one does not fit into a header field.
+enum { TOKEN_LEAST = 16, TOKEN_MOST = 4096 };
+
+static enum exit_reason main_hash_token(FILE *input, FILE *output, struct error_text *why)
+{
+    char token[TOKEN_MOST + 2];
+    char hash[TOKEN_HASH_SIZE];
+    struct token_digest digest;
+    size_t len;
+
+    if (!fgets(token, sizeof token, input)) {
+        error_set(why, "no token on standard input");
+        return EXIT_REASON_USAGE;
+    }
+    len = strcspn(token, "\r\n");
+    if (len < TOKEN_LEAST || len > TOKEN_MOST || strcspn(token, " \t") < len) {
+        error_set(why,
+                  "a token has %d to %d bytes and no blanks: make one with `openssl rand -hex 32`",
+                  TOKEN_LEAST, TOKEN_MOST);
+        return EXIT_REASON_USAGE;
+    }
+    if (!token_digest(slice_of(token, len), &digest)) {
+        error_set(why, "the token cannot be hashed");
+        return EXIT_REASON_OTHER;
+    }
+    token_digest_write(&digest, hash);
+    (void)fprintf(output, "%s\n", hash);
+    return EXIT_REASON_NONE;
+}
+
+static enum exit_reason main_act(const struct command_line *command)
 {
     struct error_text why;
     enum exit_reason result;
@@ -230,17 +264,17 @@ static enum exit_reason act(const struct command_line *command)
         return EXIT_REASON_NONE;
     case ACTION_VERSION:
         command_line_print_version(command);
-        return printed(command);
+        return main_flush(command);
     case ACTION_HELP:
         command_line_print_help(command);
-        return printed(command);
+        return main_flush(command);
     case ACTION_HASH_TOKEN:
-        result = hash_token(stdin, stdout, &why);
-        return result == EXIT_REASON_NONE ? printed(command) : fail(command, result, &why);
+        result = main_hash_token(stdin, stdout, &why);
+        return result == EXIT_REASON_NONE ? main_flush(command) : main_fail(command, result, &why);
     case ACTION_CHECK:
     case ACTION_INIT_STORE:
     case ACTION_RUN:
-        return run(command);
+        return main_run(command);
     }
     UNREACHABLE();
 }
@@ -256,7 +290,7 @@ int main(int argc, char **argv)
         return exit_reason_code(EXIT_REASON_OTHER, EXIT_CODES_OURS);
     }
     result = command_line_parse(&command, argc, argv, &why);
-    result = result == EXIT_REASON_NONE ? act(&command) : fail(&command, result, &why);
+    result = result == EXIT_REASON_NONE ? main_act(&command) : main_fail(&command, result, &why);
     code = exit_reason_code(result, command.codes);
     command_line_clear(&command);
     return code;

@@ -1,18 +1,241 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/queue_policies.h"
 
+#include "core/base/digits.h"
 #include "core/base/log.h"
 #include "core/memo.h"
+#include "proto_common/sight_policies.h"
+#include "server/config/section_text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct config_sections *of_file(const struct settings *settings)
+// The first line of a memo begins with this; the lines of a section follow.
+#define POSITION "position = "
+
+void run_policy_free(struct run_policy *policy)
+{
+    if (policy) {
+        section_clear(&queue_section_kind, &policy->section);
+        free(policy->why_not);
+        free(policy);
+    }
+}
+
+// Does not check the glob.
+static struct run_policy *run_policy_alloc(struct slice glob, uint64_t position)
+{
+    struct run_policy *policy = calloc(1, sizeof *policy);
+    char *name = strndup(glob.ptr, glob.len);
+    struct error_text unused;
+
+    if (!policy || !name ||
+        !section_init(&queue_section_kind, &policy->section, name, SIGHT_RUN_TIME, &unused)) {
+        run_policy_free(policy);
+        policy = NULL;
+    } else {
+        policy->position = position;
+    }
+    free(name);
+    return policy;
+}
+
+static struct run_policy *run_policy_new(struct slice glob, uint64_t position,
+                                         struct error_text *why)
+{
+    struct run_policy *policy = run_policy_alloc(glob, position);
+
+    if (!policy) {
+        error_set(why, "out of memory");
+    } else if (strlen(policy->section.name) != glob.len) {
+        error_set(why, "a glob must not contain NUL");
+    } else if (queue_section_kind.check_name(policy->section.name, why)) {
+        return policy;
+    }
+    run_policy_free(policy);
+    return NULL;
+}
+
+// Reads and removes the first line.
+static bool run_policy_read_position(struct slice *text, uint64_t *position)
+{
+    const size_t len = sizeof POSITION - 1;
+    const char *end = text->len > len ? memchr(text->ptr, '\n', text->len) : NULL;
+
+    if (!end || memcmp(text->ptr, POSITION, len) != 0 ||
+        !digits_read(slice_of(text->ptr + len, (size_t)(end - text->ptr) - len), position)) {
+        return false;
+    }
+    *text = slice_from(*text, (size_t)(end - text->ptr) + 1);
+    return true;
+}
+
+// A policy without effect has a position, but no values. False without memory.
+static bool run_policy_disable(struct run_policy *policy, const struct error_text *why)
+{
+    policy->why_not = strdup(why->text);
+    log_warn("policy_not_understood", log_string("glob", policy->section.name),
+             log_string("why", why->text), log_string("note", "it is kept, but has no effect"));
+    return policy->why_not;
+}
+
+static bool run_policy_check(const struct run_policy *policy, struct error_text *why)
+{
+    for (const struct option *option = queue_section_kind.options; option->name; option++) {
+        if (option->file_only && !section_is_preset(option, &policy->section)) {
+            error_set(why, "%s: only the configuration file may set this", option->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct run_policy *run_policy_read(const struct memo *memo)
+{
+    struct run_policy *policy = run_policy_alloc(memo->key, 0);
+    struct slice text = memo->value;
+    struct error_text why;
+    bool good = policy;
+
+    if (good && !run_policy_read_position(&text, &policy->position)) {
+        error_set(&why, "its first line is not a position");
+        good = run_policy_disable(policy, &why);
+    } else if (good && (!queue_section_kind.check_name(policy->section.name, &why) ||
+                        !section_read(&queue_section_kind, &policy->section, text, &why) ||
+                        !run_policy_check(policy, &why))) {
+        good = run_policy_disable(policy, &why);
+    }
+    if (!good) {
+        run_policy_free(policy);
+        return NULL;
+    }
+    return policy;
+}
+
+char *run_policy_write(const struct run_policy *policy, struct error_text *why)
+{
+    // Room for the longest number.
+    const size_t room = sizeof POSITION + 21;
+    char *keys = section_write(&queue_section_kind, &policy->section, why);
+    char *text = keys ? malloc(room + strlen(keys)) : NULL;
+
+    if (text) {
+        (void)snprintf(text, room + strlen(keys), POSITION "%" PRIu64 "\n%s", policy->position,
+                       keys);
+    } else if (keys) {
+        error_set(why, "out of memory");
+    }
+    free(keys);
+    return text;
+}
+
+static int run_policy_compare(const void *left, const void *right)
+{
+    const struct run_policy *a = *(const struct run_policy *const *)left;
+    const struct run_policy *b = *(const struct run_policy *const *)right;
+
+    if (a->position != b->position) {
+        return a->position < b->position ? -1 : 1;
+    }
+    return strcmp(a->section.name, b->section.name);
+}
+
+static void run_policies_sort(struct run_policies *policies)
+{
+    qsort(policies->all, policies->count, sizeof *policies->all, run_policy_compare);
+}
+
+// Another version may have accepted more.
+static bool run_policies_disable_rest(const struct run_policies *policies)
+{
+    struct error_text why;
+    bool good = true;
+
+    error_set(&why, "there are more than %d", RUN_POLICIES_MAX);
+    for (size_t i = RUN_POLICIES_MAX; i < policies->count; i++) {
+        good = good && (policies->all[i]->why_not || run_policy_disable(policies->all[i], &why));
+    }
+    return good;
+}
+
+static size_t run_policies_count_memos(const struct broker *broker)
+{
+    struct memo_usage usage;
+
+    broker_memo_usage(broker, MEMO_POLICY, &usage);
+    return usage.count;
+}
+
+bool run_policies_load(struct run_policies *policies, const struct broker *broker)
+{
+    size_t room = run_policies_count_memos(broker);
+    const struct memo *memo;
+    uint64_t cursor = 0;
+
+    policies->all = calloc(room + 1, sizeof(struct run_policy *));
+    if (!policies->all) {
+        return false;
+    }
+    while (policies->count < room && (memo = broker_memo_next(broker, MEMO_POLICY, &cursor))) {
+        policies->all[policies->count] = run_policy_read(memo);
+        if (!policies->all[policies->count]) {
+            return false;
+        }
+        policies->count++;
+    }
+    run_policies_sort(policies);
+    return run_policies_disable_rest(policies);
+}
+
+static struct run_policy *run_policies_find(const struct run_policies *policies, struct slice glob)
+{
+    for (size_t i = 0; i < policies->count; i++) {
+        const char *name = policies->all[i]->section.name;
+
+        if (slice_equal(slice_str(name), glob)) {
+            return policies->all[i];
+        }
+    }
+    return NULL;
+}
+
+static bool run_policies_with(const struct run_policies *policies, const struct run_policy *old,
+                              struct run_policy *fresh, struct run_policies *changed)
+{
+    *changed = (struct run_policies){
+        .all = calloc(policies->count + 1, sizeof(struct run_policy *)),
+    };
+    if (!changed->all) {
+        return false;
+    }
+    for (size_t i = 0; i < policies->count; i++) {
+        if (policies->all[i] != old) {
+            changed->all[changed->count++] = policies->all[i];
+        }
+    }
+    if (fresh) {
+        changed->all[changed->count++] = fresh;
+    }
+    run_policies_sort(changed);
+    return true;
+}
+
+void run_policies_clear(struct run_policies *policies)
+{
+    for (size_t i = 0; i < policies->count; i++) {
+        run_policy_free(policies->all[i]);
+    }
+    free(policies->all);
+    *policies = (struct run_policies){0};
+}
+
+static const struct config_sections *queue_sections_of(const struct settings *settings)
 {
     return &settings->named[SETTINGS_QUEUES];
 }
 
-static bool pushes(const struct config_sections *sections)
+static bool queue_sections_push(const struct config_sections *sections)
 {
     for (size_t i = 0; i < sections->count; i++) {
         if (queue_section_rule(&sections->all[i]).tell) {
@@ -22,11 +245,12 @@ static bool pushes(const struct config_sections *sections)
     return false;
 }
 
-// A policy of the run time cannot say where jobs are pushed: that of the file stays.
-static size_t gather(const struct run_policies *run, const struct config_sections *sections,
-                     struct policy_rule *rules)
+// A policy made at run time cannot set an endpoint for push: that of the file stays.
+static size_t queue_policies_gather(const struct run_policies *run,
+                                    const struct config_sections *sections,
+                                    struct policy_rule *rules)
 {
-    bool tell = pushes(sections);
+    bool tell = queue_sections_push(sections);
     size_t count = 0;
 
     for (size_t i = 0; i < run->count; i++) {
@@ -42,15 +266,16 @@ static size_t gather(const struct run_policies *run, const struct config_section
     return count;
 }
 
-static enum status copy(const struct run_policies *run, const struct settings *settings,
-                        struct policy_copies **copies)
+static enum status queue_policies_copy_rules(const struct run_policies *run,
+                                             const struct settings *settings,
+                                             struct policy_copies **copies)
 {
-    const struct config_sections *sections = of_file(settings);
+    const struct config_sections *sections = queue_sections_of(settings);
     struct policy_rule *rules = calloc(run->count + sections->count + 1, sizeof *rules);
     enum status status = STATUS_NO_MEMORY;
 
     if (rules) {
-        status = policies_copy(rules, gather(run, sections, rules), copies);
+        status = policies_copy(rules, queue_policies_gather(run, sections, rules), copies);
     }
     free(rules);
     return status;
@@ -60,7 +285,7 @@ struct policy_copies *queue_policies_copy(const struct queue_policies *policies,
                                           const struct settings *settings, struct error_text *why)
 {
     struct policy_copies *copies = NULL;
-    enum status status = copy(&policies->run, settings, &copies);
+    enum status status = queue_policies_copy_rules(&policies->run, settings, &copies);
 
     if (status != STATUS_OK) {
         error_set(why, "policies: %s", status_text(status));
@@ -91,9 +316,10 @@ bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
 // Changes at run time
 //
 
-// Where a policy comes that was not told.
-static uint64_t position_of(const struct run_policies *run, const struct sight_new_policy *policy,
-                            const struct run_policy *old)
+// The position of a policy that was set without one.
+static uint64_t queue_policies_position(const struct run_policies *run,
+                                        const struct sight_new_policy *policy,
+                                        const struct run_policy *old)
 {
     uint64_t last = run->count > 0 ? run->all[run->count - 1]->position : 0;
 
@@ -108,11 +334,12 @@ static uint64_t position_of(const struct run_policies *run, const struct sight_n
 }
 
 // NULL with the reason in `why`.
-static struct run_policy *make(const struct run_policies *run,
-                               const struct sight_new_policy *wanted, const struct run_policy *old,
-                               struct error_text *why)
+static struct run_policy *queue_policies_make(const struct run_policies *run,
+                                              const struct sight_new_policy *wanted,
+                                              const struct run_policy *old, struct error_text *why)
 {
-    struct run_policy *made = run_policy_new(wanted->glob, position_of(run, wanted, old), why);
+    struct run_policy *made =
+        run_policy_new(wanted->glob, queue_policies_position(run, wanted, old), why);
     bool good = made;
 
     for (size_t i = 0; good && i < wanted->count; i++) {
@@ -128,10 +355,10 @@ static struct run_policy *make(const struct run_policies *run,
     return made;
 }
 
-// All that may fail comes first.
-static enum status replace(struct queue_policies *policies, struct broker *broker,
-                           const struct settings *settings, struct run_policy *old,
-                           struct run_policy *fresh, const char *text)
+// What may fail comes first.
+static enum status queue_policies_replace(struct queue_policies *policies, struct broker *broker,
+                                          const struct settings *settings, struct run_policy *old,
+                                          struct run_policy *fresh, const char *text)
 {
     const char *glob = fresh ? fresh->section.name : old->section.name;
     const struct slice key = slice_str(glob);
@@ -142,7 +369,7 @@ static enum status replace(struct queue_policies *policies, struct broker *broke
     if (!run_policies_with(&policies->run, old, fresh, &changed)) {
         return STATUS_NO_MEMORY;
     }
-    status = copy(&changed, settings, &copies);
+    status = queue_policies_copy_rules(&changed, settings, &copies);
     if (status == STATUS_OK && fresh) {
         status = broker_memo_set(broker, &(struct memo){.kind = MEMO_POLICY,
                                                         .key = key,
@@ -175,14 +402,14 @@ enum status queue_policies_set(struct queue_policies *policies, struct broker *b
     char *text;
 
     if (!old && policies->run.count >= RUN_POLICIES_MAX) {
-        (void)error_set(why, "%d policies were made at run time already", RUN_POLICIES_MAX);
+        (void)error_set(why, "there are %d policies made at run time already", RUN_POLICIES_MAX);
         return STATUS_TOO_LARGE;
     }
-    fresh = make(&policies->run, policy, old, why);
+    fresh = queue_policies_make(&policies->run, policy, old, why);
     text = fresh ? run_policy_write(fresh, why) : NULL;
     if (text) {
-        (void)error_set(why, "there is too much of it to be kept");
-        status = replace(policies, broker, settings, old, fresh, text);
+        (void)error_set(why, "the policy is too large to be kept");
+        status = queue_policies_replace(policies, broker, settings, old, fresh, text);
     }
     if (status != STATUS_OK) {
         run_policy_free(fresh);
@@ -196,20 +423,19 @@ enum status queue_policies_drop(struct queue_policies *policies, struct broker *
 {
     struct run_policy *old = run_policies_find(&policies->run, glob);
 
-    return old ? replace(policies, broker, settings, old, NULL, "") : STATUS_NOT_FOUND;
+    return old ? queue_policies_replace(policies, broker, settings, old, NULL, "")
+               : STATUS_NOT_FOUND;
 }
 
 //
-// What is shown of them
-//
+// Introspection
 
-// The section of that index and, where it was made at run time, what more there is of it; NULL
-// behind the last one.
-static const struct config_section *find(const struct queue_policies *policies,
-                                         const struct settings *settings, size_t index,
-                                         const struct run_policy **run)
+// The section with that index, and its run-time policy if it is one; NULL: there are fewer.
+static const struct config_section *queue_policies_find(const struct queue_policies *policies,
+                                                        const struct settings *settings,
+                                                        size_t index, const struct run_policy **run)
 {
-    const struct config_sections *sections = of_file(settings);
+    const struct config_sections *sections = queue_sections_of(settings);
 
     *run = index < policies->run.count ? policies->run.all[index] : NULL;
     if (*run) {
@@ -223,7 +449,7 @@ bool queue_policies_show(const struct queue_policies *policies, const struct set
                          size_t index, struct sight_policy *policy)
 {
     const struct run_policy *run;
-    const struct config_section *section = find(policies, settings, index, &run);
+    const struct config_section *section = queue_policies_find(policies, settings, index, &run);
 
     if (section) {
         *policy = (struct sight_policy){
@@ -241,7 +467,7 @@ bool queue_policies_show_key(const struct queue_policies *policies, const struct
                              struct shown *shown, size_t index, size_t key, struct sight_key *out)
 {
     const struct run_policy *run;
-    const struct config_section *section = find(policies, settings, index, &run);
+    const struct config_section *section = queue_policies_find(policies, settings, index, &run);
 
     return section && shown_key(shown, &queue_section_kind, section, key, out);
 }

@@ -2,36 +2,72 @@
 #ifndef TANDEM_SERVER_QUEUE_POLICIES_H
 #define TANDEM_SERVER_QUEUE_POLICIES_H
 
-// The policies of queues, as rules of the broker: those that were made at run time, and behind them
-// the sections [queue GLOB] of the file.
+// The policies of queues: policies made at run time, followed by the sections [queue GLOB] of the
+// configuration file. Together they are the policy rules of the broker.
+//
+// A policy made at run time is a memo of the broker (core/memo.h), so that the store keeps it. The
+// key is the glob; the value is a line with the position, followed by the lines of a section [queue
+// GLOB]. A memo that cannot be read, as another version may have written it, is kept but has no
+// effect.
 
 #include "core/broker.h"
 #include "proto_common/sight_policies.h"
+#include "server/config/queue_section.h"
 #include "server/config/settings.h"
 #include "server/config/shown.h"
-#include "server/run_policies.h"
 
-// Zeroed at first: nothing was made at run time.
+#define RUN_POLICIES_MAX (POLICY_RULES_MAX - QUEUE_SECTIONS_MAX)
+#define RUN_POLICY_POSITION_MAX 1000000000
+// A policy without a position comes this far behind the last.
+#define RUN_POLICY_STEP 10
+
+struct run_policy {
+    struct config_section section; // of queue_section_kind
+    uint64_t position;
+    char *why_not; // why it has no effect: it cannot be read; NULL: it has
+};
+
+// Sorted by position, and by the bytes of the glob if positions are equal. Zeroed at first.
+struct run_policies {
+    struct run_policy **all; // owned
+    size_t count;
+};
+
+// The policy in a memo; without effect if it cannot be read. NULL without memory.
+struct run_policy *run_policy_read(const struct memo *memo) MUST_USE;
+
+// The value of the policy's memo, for free(). NULL with the reason in `why`.
+char *run_policy_write(const struct run_policy *policy, struct error_text *why) MUST_USE;
+
+// NULL is allowed.
+void run_policy_free(struct run_policy *policy);
+
+// Reads all memos. False without memory.
+bool run_policies_load(struct run_policies *policies, const struct broker *broker) MUST_USE;
+
+// Frees the policies.
+void run_policies_clear(struct run_policies *policies);
+
+// Zeroed at first: no policy was made at run time.
 struct queue_policies {
     struct run_policies run; /* private */
 };
 
-// Copies the rules of the file and of the run time for the broker (broker_use_policies()). NULL
-// with the reason in `why`.
+// Copies all rules for the broker (broker_use_policies()). NULL with the reason in `why`.
 struct policy_copies *queue_policies_copy(const struct queue_policies *policies,
                                           const struct settings *settings,
                                           struct error_text *why) MUST_USE;
 
-// They hold from now on. False with the reason in `why`: without memory.
+// Sets the rules of the broker. False with the reason in `why`: without memory.
 bool queue_policies_apply(const struct queue_policies *policies, struct broker *broker,
                           const struct settings *settings, struct error_text *why) MUST_USE;
 
-// The broker's memos are back: those that were made at run time hold, too. What cannot be read does
-// not, and the log says so. False with the reason in `why`: without memory.
+// The broker's memos are restored: reads the policies made at run time, logs those that cannot be
+// read, and sets the rules of the broker. False with the reason in `why`: without memory.
 bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
                          const struct settings *settings, struct error_text *why) MUST_USE;
 
-// As sight.h says.
+// The functions of struct sight_policies (proto_common/sight_policies.h).
 enum status queue_policies_set(struct queue_policies *policies, struct broker *broker,
                                const struct settings *settings,
                                const struct sight_new_policy *policy, struct error_text *why);

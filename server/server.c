@@ -15,7 +15,7 @@ void server_patience_over(evutil_socket_t fd, short what, void *context)
 
     (void)fd;
     (void)what;
-    server->stage = server->stage == SERVER_HANDS_OVER ? SERVER_AGAIN : SERVER_GIVES_UP;
+    server->stage = server->stage == SERVER_HANDS_OVER ? SERVER_RESTARTS : SERVER_GIVES_UP;
 }
 
 // Jobs that nothing keeps beyond the end of the process. Without a journal that is all of them;
@@ -69,7 +69,7 @@ static void server_signal_reload(struct server *server)
 {
     struct error_text why;
 
-    (void)server_read_again(server, &why);
+    (void)server_handle_reload(server, &why);
 }
 
 // The store is being opened, and only its thread may touch the broker: what concerns that has to
@@ -145,7 +145,7 @@ static bool server_goes_on(const struct server *server)
     bool drains = server->stage == SERVER_STOPS || server->stage == SERVER_HANDS_OVER;
 
     return server->stage == SERVER_RUNS ||
-           (drains && (server->loop.turn.open > 0 || pushing_is_busy(&server->pushing)));
+           (drains && (server->loop.turn.open > 0 || push_service_is_busy(&server->push_service)));
 }
 
 static void server_serve(struct server *server)
@@ -161,7 +161,7 @@ static void server_serve(struct server *server)
         }
     }
     if (server->stage == SERVER_HANDS_OVER) {
-        server->stage = SERVER_AGAIN;
+        server->stage = SERVER_RESTARTS;
     }
 }
 
@@ -172,9 +172,9 @@ enum exit_reason server_run(struct server *server, struct error_text *why)
     while (result == EXIT_REASON_NONE && server_is_up(server)) {
         server_obey_deferred(server);
         server_serve(server);
-        if (server->stage == SERVER_AGAIN) {
+        if (server->stage == SERVER_RESTARTS) {
             result =
-                server_begin_anew(server, why) ? server_come_up(server, why) : EXIT_REASON_OTHER;
+                server_begin_again(server, why) ? server_come_up(server, why) : EXIT_REASON_OTHER;
         }
     }
     return result;
@@ -213,7 +213,7 @@ bool server_close(struct server *server)
         suspend_watch_close(&server->suspend_watch);
     }
     loop_close(&server->loop);
-    crowd_free(server->crowd);
+    peer_limits_free(server->peer_limits);
     pid_file_release(&server->pid_file);
     shown_clear(&server->shown.settings);
     memset(server, 0, sizeof *server);

@@ -15,7 +15,7 @@
 #include "proto_common/sight.h"
 #include "server/config/settings.h"
 #include "server/config/shown.h"
-#include "server/net/crowd.h"
+#include "server/net/admission.h"
 #include "server/net/handshakes.h"
 #include "server/net/listener.h"
 #include "server/log/log_output.h"
@@ -24,11 +24,11 @@
 #include "server/process/facts.h"
 #include "server/process/notify.h"
 #include "server/process/pid_file.h"
-#include "server/chores.h"
+#include "server/conn/turn.h"
 #include "server/process/signals.h"
 #include "server/process/suspend.h"
 #include "server/proxy/proxy.h"
-#include "server/pushing.h"
+#include "server/push_service.h"
 #include "server/queue_policies.h"
 #include "server/services.h"
 #include "server/store.h"
@@ -61,7 +61,7 @@ struct standby {
 #define SERVER_MEMORY_KINDS (MEMORY_OTHER + 1)
 
 // What the server has for those it shows itself to.
-struct server_shown {
+struct server_introspection {
     struct sight sight;    // the table
     nsec_t renew_at;       // when the system is to be asked for the following again
     uint64_t resident;     // bytes
@@ -84,19 +84,19 @@ struct server {
     nsec_t unsure_at;                     /* private: since when another may own it; 0: none may */
     bool hand_over_wanted;                /* private: at the end of the turn */
     struct facts facts;                   /* private */
-    struct server_shown shown;            /* private: what operators are shown */
+    struct server_introspection shown;    /* private: what operators are shown */
     struct broker *broker;                /* private */
     struct schedules *schedules;          /* private: NULL until all jobs are back */
-    struct chore calendar;                /* private: when their moments come */
+    struct background_task calendar;      /* private: when their moments come */
     struct loop loop;                     /* private */
-    struct crowd *crowd;                  /* private: connections by address */
+    struct peer_limits *peer_limits;      /* private: connections by address */
     struct listeners listeners;           /* private */
     struct handshakes handshakes;         /* private: sockets that are no connections yet */
     struct signals signals;               /* private */
     struct suspend_watch suspend_watch;   /* private */
     struct notifier notifier;             /* private */
     struct services services;             /* private */
-    struct pushing pushing;               /* private */
+    struct push_service push_service;     /* private */
     struct queue_policies policies;       /* private */
     uint64_t most_connections;            /* private */
     bool limit_logged;                    /* private: in the log */
@@ -110,7 +110,7 @@ struct server {
         SERVER_STARTS,
         SERVER_RUNS,
         SERVER_HANDS_OVER,
-        SERVER_AGAIN, // it is to start again, as another owns the journal
+        SERVER_RESTARTS, // it is to start again, as another owns the journal
         SERVER_STOPS,
         SERVER_GIVES_UP
     } stage; /* private */

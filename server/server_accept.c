@@ -2,9 +2,10 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "server/config/io_threads.h"
+#include "server/conn/conn.h"
 #include "server/io/io.h"
 #include "server/net/admission.h"
-#include "server/net/crowd.h"
 #include "server/net/socket.h"
 #include "server/process/clock.h"
 
@@ -16,7 +17,7 @@ static unsigned server_unwanted(const struct server *server)
     unsigned early = 0;
 
     if (server->stage != SERVER_STARTS) {
-        return server->stage == SERVER_RUNS ? 0 : SEATS_ALL;
+        return server->stage == SERVER_RUNS ? 0 : SLOTS_ALL;
     }
     if (server->standby.on) {
         return 0;
@@ -24,7 +25,7 @@ static unsigned server_unwanted(const struct server *server)
     for (unsigned kind = 0; kind < FRONTENDS && opens; kind++) {
         early |= frontends[kind]->administers ? 1u << kind : 0;
     }
-    return SEATS_ALL & ~early;
+    return SLOTS_ALL & ~early;
 }
 
 // A socket whose handshake is not made counts as a connection. The log is told once, until there is
@@ -32,25 +33,27 @@ static unsigned server_unwanted(const struct server *server)
 void server_limit_connections(struct server *server)
 {
     uint64_t open = server->loop.turn.open + server->handshakes.count;
-    unsigned full = seats_full(crowd_seats(server->crowd), open, server->most_connections);
+    unsigned full =
+        slots_full(peer_limits_slots(server->peer_limits), open, server->most_connections);
     bool spreads = server->loop.turn.io && io_spreads(server->loop.turn.io);
 
     if (full && !server->limit_logged &&
-        turn_may_complain(&server->loop.turn, COMPLAINT_CONNECTIONS)) {
+        turn_may_log(&server->loop.turn, LIMITED_LOG_CONNECTIONS)) {
         server->limit_logged = true;
         log_warn("connections_limit", log_number("connections", (int64_t)open));
     } else if (open < server->most_connections - server->most_connections / 8) {
         server->limit_logged = false;
     }
     // Where connections are served by the I/O threads, these accept them.
-    listeners_hold(&server->listeners, spreads ? SEATS_ALL : full | server_unwanted(server));
+    listeners_hold(&server->listeners, spreads ? SLOTS_ALL : full | server_unwanted(server));
     if (server->loop.turn.io) {
         io_set_full(server->loop.turn.io, full);
     }
 }
 
 // Its limit still holds: what was counted as a handshake is a connection now.
-static void handshake_done(void *context, const void *of, int fd, void *own, const char *peer)
+static void server_handshake_done(void *context, const void *of, int fd, void *own,
+                                  const char *peer)
 {
     const struct service *service = of;
 
@@ -59,7 +62,8 @@ static void handshake_done(void *context, const void *of, int fd, void *own, con
     conn_open(service, fd, own, peer);
 }
 
-static void handshake_failed(void *context, const void *of, const char *peer, const char *why)
+static void server_handshake_failed(void *context, const void *of, const char *peer,
+                                    const char *why)
 {
     const struct service *service = of;
 
@@ -68,24 +72,24 @@ static void handshake_failed(void *context, const void *of, const char *peer, co
     service_log_handshake_failed(service, peer, why);
 }
 
-static const struct handshakes_host handshakes_host = {
-    .now = clock_awake, .done = handshake_done, .failed = handshake_failed};
+static const struct handshakes_host server_handshakes_host = {
+    .now = clock_awake, .done = server_handshake_done, .failed = server_handshake_failed};
 
 void server_init_handshakes(struct server *server)
 {
-    handshakes_init(&server->handshakes, server->loop.turn.base, &handshakes_host, server,
+    handshakes_init(&server->handshakes, server->loop.turn.base, &server_handshakes_host, server,
                     nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout));
-    server->handshakes.crowd = server->crowd;
+    server->handshakes.peer_limits = server->peer_limits;
 }
 
 // No handshake keeps the loop from its clients where there are threads for them.
-static void server_greet(const struct service *service, int fd, const char *peer)
+static void server_begin_handshake(const struct service *service, int fd, const char *peer)
 {
-    // It is counted first: a thread may have closed it before io_greet() returns.
+    // It is counted first: a thread may have closed it before io_begin_handshake() returns.
     service->turn->open++;
-    if (!io_greet(service->turn->io, &service->io, fd)) {
+    if (!io_begin_handshake(service->turn->io, &service->io, fd)) {
         service->turn->open--;
-        crowd_leave(service->turn->crowd, fd);
+        peer_limits_leave(service->turn->peer_limits, fd);
         transport_plain.close(fd, NULL);
         service_log_handshake_failed(service, peer, "out of memory");
     }
@@ -97,8 +101,9 @@ void server_accept(void *context, int fd, const char *peer)
     struct server *server = container_of(service->turn, struct server, loop.turn);
 
     turn_tick(service->turn);
-    if (!crowd_enter(service->turn->crowd, fd, seats_kind(service->io.kind, socket_is_local(fd)))) {
-        service_log_crowded(service, peer);
+    if (!peer_limits_enter(service->turn->peer_limits, fd,
+                           slot_kind(service->io.kind, socket_is_local(fd)))) {
+        service_log_address_limit(service, peer);
         transport_plain.close(fd, NULL);
         return;
     }
@@ -107,12 +112,13 @@ void server_accept(void *context, int fd, const char *peer)
         return;
     }
     if (service->transport->handshake &&
-        !admission_has_memory(service->turn->open, peer, service->turn->crowd, service->io.kind)) {
-        crowd_leave(service->turn->crowd, fd);
+        !admission_has_memory(service->turn->open, peer, service->turn->peer_limits,
+                              service->io.kind)) {
+        peer_limits_leave(service->turn->peer_limits, fd);
         transport_plain.close(fd, NULL);
         service_log_handshake_failed(service, peer, status_text(STATUS_NO_MEMORY));
     } else if (service->transport->handshake && service->turn->io) {
-        server_greet(service, fd, peer);
+        server_begin_handshake(service, fd, peer);
     } else if (service->transport->handshake) {
         handshakes_add(&server->handshakes, service->transport, service->transport_shared, service,
                        fd, peer);
@@ -120,4 +126,59 @@ void server_accept(void *context, int fd, const char *peer)
         conn_open(service, fd, NULL, peer);
     }
     server_limit_connections(server);
+}
+
+void server_limit_io(struct server *server)
+{
+    const struct io_limits limits = {
+        .unread_for = server->loop.turn.unread_for,
+        .handshake_for = nsec_from_seconds((uint64_t)server->settings->server.handshake_timeout),
+        .most = server->most_connections,
+        .peer_limits = server->peer_limits,
+        .fence = server->loop.turn.fence,
+    };
+
+    io_set_limits(server->loop.turn.io, &limits);
+}
+
+static bool server_io_listen(void *context, int fd, void *of)
+{
+    const struct service *service = of;
+
+    return io_listen(context, &service->io, fd);
+}
+
+// The setting was checked when it was read.
+unsigned server_count_io_threads(const struct server *server)
+{
+    unsigned threads = 0;
+    struct error_text why;
+
+    ENSURE(io_threads_parse(server->settings->server.io_threads, &threads, &why));
+    return threads;
+}
+
+bool server_start_io(struct server *server, struct error_text *why)
+{
+    const struct server_settings *settings = &server->settings->server;
+    struct turn *turn = &server->loop.turn;
+    unsigned threads = server_count_io_threads(server);
+
+    if (threads == 0) {
+        return true;
+    }
+    turn->io = io_open(threads, settings->io_spread == IO_SPREAD_ALWAYS, turn->base, &turn->open,
+                       &conn_io_host, turn);
+    if (!turn->io || !listeners_each(&server->listeners, server_io_listen, turn->io)) {
+        error_set(why, "io_threads: out of memory or descriptors");
+        return false;
+    }
+    server_limit_io(server);
+    if (!io_start(turn->io)) {
+        error_set(why, "io_threads: the system has no more threads");
+        return false;
+    }
+    server_limit_connections(server);
+    log_info("io_threads", log_number("threads", threads));
+    return true;
 }

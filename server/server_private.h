@@ -44,7 +44,7 @@ void server_took_over(struct server *server);
 // A connection has come in meanwhile, and entered the crowd.
 void server_pass_on(struct server *server, const struct service *service, int fd, const char *peer);
 // How many of them there are, and how many there were so far.
-void server_show_passed(const struct server *server, uint64_t *open, uint64_t *total);
+void server_count_passed(const struct server *server, uint64_t *open, uint64_t *total);
 
 // At the end of each turn in which it runs: the server is to start again where it has lost its
 // store.
@@ -55,12 +55,12 @@ bool server_may_hand_over(const struct server *server);
 void server_hand_over(struct server *server);
 
 // It is to start again, as the log says.
-void server_lose(struct server *server, const char *why);
+void server_restart_as_standby(struct server *server, const char *why);
 // The store is opened, for as long as another process does not take it over at once: then the next
 // one is, and so on. As server_open_store() says.
 enum exit_reason server_come_up(struct server *server, struct error_text *why) MUST_USE;
 // Drops all connections, and has another store, which is to be opened. False with the reason.
-bool server_begin_anew(struct server *server, struct error_text *why) MUST_USE;
+bool server_begin_again(struct server *server, struct error_text *why) MUST_USE;
 
 // Accepts and reads nothing more; connections are closed when what is staged for them has left.
 void server_drain_conns(struct server *server);
@@ -96,7 +96,7 @@ bool server_open_log(const struct server *server, const struct settings *setting
 void server_accept(void *context, int fd, const char *peer);
 
 // Reads the configuration again, as at a signal. False: it is wrong, and nothing has changed.
-bool server_read_again(struct server *server, struct error_text *why);
+bool server_handle_reload(struct server *server, struct error_text *why);
 
 // A signal came.
 void server_signal(void *context, enum signal_request request);

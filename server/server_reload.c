@@ -3,12 +3,12 @@
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "server/calendar.h"
+#include "server/schedule_service.h"
 #include "server/config/connection_memory.h"
 #include "server/config/queue_push.h"
 #include "server/io/io.h"
 #include "server/process/capacity.h"
-#include "server/rules.h"
+#include "server/conn/rule_set.h"
 
 void server_limit_broker(const struct server *server)
 {
@@ -27,7 +27,7 @@ void server_apply(struct server *server)
         now->max_connections,
         listeners_count(&server->listeners) + IO_DESCRIPTORS(server_count_io_threads(server)),
         queue_push_descriptors(&server->settings->named[SETTINGS_QUEUES]));
-    crowd_limit(server->crowd, (uint64_t)now->max_connections_per_address);
+    peer_limits_set(server->peer_limits, (uint64_t)now->max_connections_per_address);
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     listeners_limit_silence(&server->listeners, server->loop.turn.unread_for);
     server->loop.turn.kept_most = connection_memory_before(server->settings);
@@ -65,10 +65,10 @@ static bool server_check_tls(const struct server *server, const struct settings 
            settings_check_tls(fresh, why);
 }
 
-static bool server_read_rules(const struct settings *fresh, struct rules **rules,
+static bool server_read_rules(const struct settings *fresh, struct rule_set **rules,
                               struct error_text *why)
 {
-    *rules = *fresh->server.access_file ? rules_read(fresh->server.access_file, why) : NULL;
+    *rules = *fresh->server.access_file ? rule_set_read(fresh->server.access_file, why) : NULL;
     return *rules || *fresh->server.access_file == '\0';
 }
 
@@ -85,13 +85,13 @@ static void server_use_policies(const struct server *server, struct policy_copie
 static bool server_set_schedules(const struct server *server, const struct settings *fresh,
                                  struct error_text *why)
 {
-    return !server->schedules || calendar_adopt(server->schedules, fresh, why);
+    return !server->schedules || schedule_service_adopt(server->schedules, fresh, why);
 }
 
 // What a reload has read, and what is to hold together or not at all.
 struct reload {
     struct settings *fresh;
-    struct rules *rules;
+    struct rule_set *rules;
     struct push_plan *plan;
     struct policy_copies *policies;
     struct log_opening log;
@@ -107,7 +107,7 @@ static void reload_discard(struct server *server, struct reload *reload)
     if (reload->has_log) {
         log_output_discard(&reload->log);
     }
-    rules_unref(reload->rules);
+    rule_set_unref(reload->rules);
     policies_discard(reload->policies);
     push_plan_free(reload->plan);
     settings_free(reload->fresh);
@@ -142,7 +142,7 @@ static bool reload_prepare(struct server *server, struct reload *reload, struct 
     }
     reload->policies = queue_policies_copy(&server->policies, reload->fresh, why);
     return reload->policies && reload_services(server, reload, why) &&
-           pushing_plan(&server->pushing, reload->fresh, &reload->plan, why) &&
+           push_service_plan(&server->push_service, reload->fresh, &reload->plan, why) &&
            reload_open_log(reload, why) && server_set_schedules(server, reload->fresh, why);
 }
 
@@ -150,7 +150,7 @@ static bool reload_prepare(struct server *server, struct reload *reload, struct 
 static void reload_adopt(struct server *server, struct reload *reload)
 {
     log_output_adopt(server->log, &reload->log);
-    pushing_adopt(&server->pushing, reload->plan);
+    push_service_adopt(&server->push_service, reload->plan);
     config_adopt(&server->settings->config, &reload->fresh->config);
     server_apply(server);
     server_use_policies(server, reload->policies);
@@ -181,7 +181,7 @@ static bool server_reload(struct server *server, struct error_text *why)
 }
 
 // The service manager that waits for the start is told of nothing else.
-bool server_read_again(struct server *server, struct error_text *why)
+bool server_handle_reload(struct server *server, struct error_text *why)
 {
     bool good;
 

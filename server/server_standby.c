@@ -2,14 +2,72 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
+#include "core/base/memory.h"
 #include "core/base/slice.h"
-#include "server/advertise.h"
+#include "server/config/address.h"
+#include "server/config/frontends.h"
 #include "server/config/queue_push.h"
+#include "server/io/io.h"
 #include "server/process/capacity.h"
 #include "server/process/clock.h"
 #include "server/transport/transport.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define UNIX "unix:"
+
+struct advertised {
+    const char *host;
+    char *text;
+    size_t size;
+    size_t len;
+    bool has[2]; // the protocol, without TLS and with it
+};
+
+// An address as the log has it: `[tls:]HOST:PORT` or `[tls:]unix:PATH`. One place of a kind is
+// enough, since nobody would try another.
+static void advertise_add(struct advertised *advertised, const char *protocol, const char *address)
+{
+    const char *host = advertised->host;
+    bool tls = strncmp(address, ADDRESS_TLS, strlen(ADDRESS_TLS)) == 0;
+    bool bare = strchr(host, ':') && *host != '[';
+    const char *port;
+    size_t room = advertised->size - advertised->len;
+    int len;
+
+    address += tls ? strlen(ADDRESS_TLS) : 0;
+    port = strrchr(address, ':');
+    if (strncmp(address, UNIX, strlen(UNIX)) == 0 || !port || advertised->has[tls]) {
+        return;
+    }
+    advertised->has[tls] = true;
+    len = snprintf(advertised->text + advertised->len, room, "%s%s%s=%s%s%s%s",
+                   advertised->len > 0 ? " " : "", protocol, tls ? "+tls" : "", bare ? "[" : "",
+                   host, bare ? "]" : "", port);
+    if (len < 0 || (size_t)len >= room) {
+        advertised->text[advertised->len] = '\0';
+        log_warn("not_advertised", log_string("protocol", protocol), log_string("address", address),
+                 log_string("note", "what others know of this process has no room for it"));
+    } else {
+        advertised->len += (size_t)len;
+    }
+}
+
+static void advertise_write(const struct listeners *listeners, const char *host, char *text,
+                            size_t size)
+{
+    struct advertised advertised = {.host = host, .text = text, .size = size};
+    const char *address;
+
+    *text = '\0';
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        memset(advertised.has, 0, sizeof advertised.has);
+        for (size_t n = 0; (address = listeners_address(listeners, frontends[i]->name, n)); n++) {
+            advertise_add(&advertised, frontends[i]->name, address);
+        }
+    }
+}
 
 void server_advertise(struct server *server)
 {
@@ -38,19 +96,19 @@ bool server_is_ready(struct server *server, struct error_text *why)
     return true;
 }
 
-static bool proxies(const struct server *server)
+static bool standby_proxies(const struct server *server)
 {
     return server->settings->journal.standby == STANDBY_PROXY;
 }
 
-static uint64_t most_passed(const struct server *server)
+static uint64_t standby_proxy_limit(const struct server *server)
 {
     return capacity_passed(server->settings->server.max_connections,
                            listeners_count(&server->listeners),
                            queue_push_descriptors(&server->settings->named[SETTINGS_QUEUES]));
 }
 
-static void tell_status(struct server *server, const struct store_owner *owner)
+static void standby_notify_status(struct server *server, const struct store_owner *owner)
 {
     char text[sizeof "standing by:  owns the jobs" + sizeof owner->name];
 
@@ -60,19 +118,20 @@ static void tell_status(struct server *server, const struct store_owner *owner)
 }
 
 // From now on it is ready for whoever supervises it: to stand by may last for days.
-static void begin(struct server *server, const struct store_owner *owner)
+static void standby_begin(struct server *server, const struct store_owner *owner)
 {
     struct standby *standby = &server->standby;
-    const struct proxy_limits limits = {
-        .most = most_passed(server), .connect_for = PROXY_CONNECT_FOR, .crowd = server->crowd};
+    const struct proxy_limits limits = {.most = standby_proxy_limit(server),
+                                        .connect_for = PROXY_CONNECT_FOR,
+                                        .peer_limits = server->peer_limits};
 
     standby->on = true;
     standby->owner = *owner;
     log_info("standing_by", log_string("owner", owner->name), log_string("address", owner->address),
              log_number("epoch", (int64_t)owner->epoch));
-    tell_status(server, owner);
+    standby_notify_status(server, owner);
     opening_is_ready(&server->opening);
-    if (proxies(server)) {
+    if (standby_proxies(server)) {
         standby->proxy = proxy_new(server->loop.turn.base, &limits);
     }
     if (!server_is_ready(server, &standby->why)) {
@@ -81,7 +140,7 @@ static void begin(struct server *server, const struct store_owner *owner)
     }
 }
 
-static void note_owner(struct server *server, const struct store_owner *owner)
+static void standby_note_owner(struct server *server, const struct store_owner *owner)
 {
     struct standby *standby = &server->standby;
     bool changed = owner->epoch != standby->owner.epoch ||
@@ -94,11 +153,11 @@ static void note_owner(struct server *server, const struct store_owner *owner)
     standby->owner = *owner;
     log_info("owner_changed", log_string("owner", owner->name),
              log_string("address", owner->address), log_number("epoch", (int64_t)owner->epoch));
-    tell_status(server, owner);
+    standby_notify_status(server, owner);
 }
 
 // Whether somebody else is known to own the journal, or this process would never.
-static bool has_others(const struct server *server, const struct store_owner *owner)
+static bool standby_has_owner(const struct server *server, const struct store_owner *owner)
 {
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
 
@@ -111,7 +170,7 @@ static bool has_others(const struct server *server, const struct store_owner *ow
 
 // Whether connections for the protocol are left where they wait to be accepted: whoever comes to
 // own the jobs will serve them.
-static bool leaves_waiting(void *context, const char *protocol, bool tls)
+static bool standby_leaves_waiting(void *context, const char *protocol, bool tls)
 {
     const struct server *server = context;
     const struct standby *standby = &server->standby;
@@ -121,13 +180,13 @@ static bool leaves_waiting(void *context, const char *protocol, bool tls)
             return false;
         }
     }
-    if (proxies(server)) {
+    if (standby_proxies(server)) {
         return !standby->proxy || !proxy_can_take(standby->proxy, protocol, tls);
     }
     return *standby->owner.name == '\0';
 }
 
-static bool has_word(const char *text, struct slice word)
+static bool text_has_word(const char *text, struct slice word)
 {
     for (size_t len; *text; text += len + strspn(text + len, " ")) {
         len = strcspn(text, " ");
@@ -139,11 +198,11 @@ static bool has_word(const char *text, struct slice word)
 }
 
 // Whether both name a place, which is a word.
-static bool share_place(const char *text, const char *other)
+static bool addresses_overlap(const char *text, const char *other)
 {
     for (size_t len; *text; text += len + strspn(text + len, " ")) {
         len = strcspn(text, " ");
-        if (len > 0 && has_word(other, slice_of(text, len))) {
+        if (len > 0 && text_has_word(other, slice_of(text, len))) {
             return true;
         }
     }
@@ -152,10 +211,10 @@ static bool share_place(const char *text, const char *other)
 
 // What this process has let go of may be its own for a while yet: nobody serves that. Nor does this
 // process pass anybody on to itself, where another says that it is to be found here.
-static void find_owner(const struct server *server, struct store_owner *owner)
+static void standby_find_owner(const struct server *server, struct store_owner *owner)
 {
     server->store->ops->owner(server->store, owner);
-    if (share_place(owner->address, server->standby.own)) {
+    if (addresses_overlap(owner->address, server->standby.own)) {
         *owner = (struct store_owner){.epoch = owner->epoch};
     }
 }
@@ -168,23 +227,23 @@ void server_standby_turned(struct server *server)
         server_end_standby(server);
         return;
     }
-    find_owner(server, &owner);
+    standby_find_owner(server, &owner);
     if (*owner.name) {
         server->standby.free_at = 0;
     } else if (server->standby.free_at == 0) {
         server->standby.free_at = clock_boot();
     }
     if (server->standby.on) {
-        note_owner(server, &owner);
-    } else if (has_others(server, &owner)) {
-        begin(server, &owner);
+        standby_note_owner(server, &owner);
+    } else if (standby_has_owner(server, &owner)) {
+        standby_begin(server, &owner);
     }
     if (server->standby.on) {
         if (server->standby.proxy) {
-            proxy_limit(server->standby.proxy, most_passed(server));
+            proxy_limit(server->standby.proxy, standby_proxy_limit(server));
             proxy_aim(server->standby.proxy, owner.address);
         }
-        listeners_shut(&server->listeners, leaves_waiting, server);
+        listeners_shut(&server->listeners, standby_leaves_waiting, server);
     }
 }
 
@@ -196,14 +255,14 @@ void server_pass_on(struct server *server, const struct service *service, int fd
         (void)proxy_take(proxy, fd, peer, service->frontend->name,
                          service->transport->handshake != NULL);
         // It may have been the last one that is taken now; others are about to be accepted.
-        listeners_shut(&server->listeners, leaves_waiting, server);
+        listeners_shut(&server->listeners, standby_leaves_waiting, server);
     } else {
-        crowd_leave(server->crowd, fd);
+        peer_limits_leave(server->peer_limits, fd);
         transport_plain.close(fd, NULL);
     }
 }
 
-void server_show_passed(const struct server *server, uint64_t *open, uint64_t *total)
+void server_count_passed(const struct server *server, uint64_t *open, uint64_t *total)
 {
     *open = 0;
     *total = 0;
@@ -221,7 +280,7 @@ void server_end_standby(struct server *server)
     if (!standby->on) {
         return;
     }
-    server_show_passed(server, &open, &total);
+    server_count_passed(server, &open, &total);
     standby->passed = total;
     proxy_free(standby->proxy);
     standby->proxy = NULL;
@@ -244,4 +303,169 @@ void server_took_over(struct server *server)
              log_number("ms", free_for / NSEC_PER_MSEC));
     notify_status(&server->notifier, "owns the jobs");
     standby->free_at = 0;
+}
+
+// How long staged replies may take to leave before another process takes over: all of that is to be
+// done within a second.
+static const struct timeval HAND_OVER_PATIENCE = {.tv_usec = 300000};
+
+void server_restart_as_standby(struct server *server, const char *why)
+{
+    log_info("starts_again", log_string("why", why),
+             log_string("note", "all connections are closed; this process follows from now on"));
+    server->stage = SERVER_RESTARTS;
+}
+
+static void server_note_unsure(struct server *server)
+{
+    nsec_t now_at = clock_awake();
+
+    if (server->unsure_at == 0) {
+        server->unsure_at = now_at;
+        log_info("owner_unsure",
+                 log_string("note", "another process may have taken over: nobody is answered"));
+    } else if (now_at - server->unsure_at >=
+               server->settings->journal.fail_timeout * NSEC_PER_SEC) {
+        server_restart_as_standby(
+            server, "for journal.fail_timeout, it has not been sure that no other owns it");
+    }
+}
+
+void server_watch_store(struct server *server)
+{
+    switch (store_standing(server->store)) {
+    case STORE_ALONE:
+    case STORE_FOLLOWS:
+        return;
+    case STORE_OWNS:
+        if (server->unsure_at != 0) {
+            server->unsure_at = 0;
+            log_info("owner_sure", log_string("note", "no other process has taken over"));
+        }
+        return;
+    case STORE_UNSURE:
+        server_note_unsure(server);
+        return;
+    case STORE_LOST:
+        server_restart_as_standby(server, "another process owns it");
+        return;
+    }
+    UNREACHABLE();
+}
+
+// By one that would take over, and has looked since this process owns the journal: one that was
+// heard of before may be its own predecessor, or another that has died since.
+static bool server_is_followed(const struct server *server)
+{
+    struct sight_cluster cluster = {.role = SIGHT_ALONE};
+    nsec_t ttl_for = nsec_from_seconds((uint64_t)server->settings->journal.lease_ttl);
+
+    server->store->ops->cluster(server->store, &cluster);
+    for (size_t i = 0; i < cluster.count; i++) {
+        const struct sight_member *member = &cluster.members[i];
+
+        if (!member->self && member->takes_over && member->epoch == cluster.epoch &&
+            member->seen_for <= ttl_for) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool server_may_hand_over(const struct server *server)
+{
+    return server->stage == SERVER_RUNS && store_standing(server->store) == STORE_OWNS &&
+           server_is_followed(server);
+}
+
+void server_drain_conns(struct server *server)
+{
+    broker_retire(server->broker);
+    turn_remove_task(&server->loop.turn, &server->calendar);
+    if (server->loop.turn.io) {
+        io_shut(server->loop.turn.io);
+    }
+    handshakes_close(&server->handshakes);
+    loop_stop_conns(&server->loop);
+    push_service_stop(&server->push_service);
+}
+
+void server_hand_over(struct server *server)
+{
+    server->hand_over_wanted = false;
+    server->stage = SERVER_HANDS_OVER;
+    server->options.yields = true;
+    server->store->ops->hand_over(server->store);
+    server_drain_conns(server);
+    if (event_add(&server->patience, &HAND_OVER_PATIENCE) != 0) {
+        server->stage = SERVER_RESTARTS;
+    }
+}
+
+// Nothing that is staged leaves.
+static void server_drop_all(struct server *server)
+{
+    if (server->loop.turn.io) {
+        io_shut(server->loop.turn.io);
+    }
+    handshakes_close(&server->handshakes);
+    loop_drop_all(&server->loop);
+}
+
+static bool server_make_again(struct server *server, struct error_text *why)
+{
+    if (!server_make_store(server, why)) {
+        return false;
+    }
+    loop_use_broker(&server->loop, opening_broker(&server->opening));
+    server_init_handshakes(server);
+    if (!server_start_services(server, why)) {
+        return false;
+    }
+    server_apply(server);
+    server_advertise(server);
+    return true;
+}
+
+bool server_begin_again(struct server *server, struct error_text *why)
+{
+    struct broker_info info;
+
+    (void)event_del(&server->patience);
+    broker_info(server->broker, &info);
+    // One that came while it followed is deferred still.
+    server->deferred_signals |= info.draining ? 1u << SIGNAL_DRAIN : 0;
+    server->unsure_at = 0;
+    server_drop_all(server);
+    loop_leave_store(&server->loop);
+    // The loop does not wait for a database that may hang: others take over when the lease lapses.
+    if (!server->options.yields) {
+        server->store->ops->stop_opening(server->store);
+    }
+    // Of a store that is lost, what cannot be made to last was not answered.
+    if (!server_close_store(server) && server->options.yields) {
+        log_error("journal_incomplete", log_string("why", "not everything could be written"));
+    }
+    // Jobs that come back are never refused.
+    memory_set_limit(0);
+    server->stage = SERVER_STARTS;
+    server->options.again = true;
+    if (!server_make_again(server, why)) {
+        return false;
+    }
+    server->options.yields = false;
+    return true;
+}
+
+// It may be lost as soon as it is had, before anything is served.
+enum exit_reason server_come_up(struct server *server, struct error_text *why)
+{
+    enum exit_reason result = server_open_store(server, why);
+
+    while (result == EXIT_REASON_JOURNAL && store_standing(server->store) == STORE_LOST) {
+        server_restart_as_standby(server, why->text);
+        result =
+            server_begin_again(server, why) ? server_open_store(server, why) : EXIT_REASON_OTHER;
+    }
+    return result;
 }

@@ -4,11 +4,11 @@
 #include "core/base/log.h"
 #include "server/config/address.h"
 #include "server/config/file_mode.h"
-#include "server/net/inherited.h"
+#include "server/net/listener.h"
 #include "server/process/capacity.h"
 #include "server/process/clock.h"
 #include "server/process/privilege.h"
-#include "server/rules.h"
+#include "server/conn/rule_set.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -144,7 +144,7 @@ static enum exit_reason server_drop_privilege(struct server *server, struct erro
 static bool server_take_rules(struct server *server, struct error_text *why)
 {
     const char *path = server->settings->server.access_file;
-    struct rules *rules = *path ? rules_read(path, why) : NULL;
+    struct rule_set *rules = *path ? rule_set_read(path, why) : NULL;
 
     turn_set_rules(&server->loop.turn, rules);
     return rules || *path == '\0';
@@ -180,11 +180,12 @@ static bool server_prepare(struct server *server, struct error_text *why)
     const struct siphash_key key = facts_key();
 
     error_set(why, "out of memory or descriptors, or the system has no epoll");
-    server->crowd = crowd_new(&key);
-    if (!server->crowd || !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
+    server->peer_limits = peer_limits_new(&key);
+    if (!server->peer_limits ||
+        !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
         return false;
     }
-    server->loop.turn.crowd = server->crowd;
+    server->loop.turn.peer_limits = server->peer_limits;
     if (!server_take_rules(server, why)) {
         return false;
     }
@@ -221,7 +222,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     if (!inherited_each(server_adopt, server, why) || !server_listen(server, why)) {
         return EXIT_REASON_ADDRESS;
     }
-    crowd_seats(server->crowd)->listened = listeners_kinds(&server->listeners);
+    peer_limits_slots(server->peer_limits)->listened = listeners_kinds(&server->listeners);
     server_advertise(server);
     server_apply(server);
     result = server_drop_privilege(server, why);

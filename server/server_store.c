@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/statistics.h"
-#include "server/calendar.h"
+#include "server/schedule_service.h"
 #include "server/io/io.h"
 #include "server/process/clock.h"
 
@@ -80,8 +80,8 @@ static bool server_start_push(struct server *server, struct error_text *why)
 {
     const char *host = store_host(server->store);
 
-    return pushing_start(&server->pushing, &server->loop.turn, server->settings,
-                         *host ? host : server->facts.process.hostname, why);
+    return push_service_start(&server->push_service, &server->loop.turn, server->settings,
+                              *host ? host : server->facts.process.hostname, why);
 }
 
 // All jobs are back.
@@ -96,14 +96,14 @@ static bool server_begin(struct server *server, struct error_text *why)
     if (!queue_policies_load(&server->policies, server->broker, server->settings, why)) {
         return false;
     }
-    server->schedules = calendar_open(server->broker, server->settings, why);
+    server->schedules = schedule_service_open(server->broker, server->settings, why);
     if (!server->schedules) {
         return false;
     }
     // From here on sessions hold jobs, which a failure must leave as they are (broker_retire()).
     services_opened(&server->services);
-    server->calendar = calendar_chore(server->schedules);
-    chores_add(&server->loop.turn, &server->calendar);
+    server->calendar = schedule_service_task(server->schedules);
+    turn_add_task(&server->loop.turn, &server->calendar);
     opening_clear(&server->opening);
     server_observe(server);
     server->stage = SERVER_RUNS;
@@ -156,7 +156,7 @@ bool server_close_store(struct server *server)
         broker_retire(server->broker);
     }
     services_rest(&server->services);
-    pushing_close(&server->pushing);
+    push_service_close(&server->push_service);
     importing_rest(&server->opening.importing);
     if (server->broker) {
         broker_dismantle(server->broker);

@@ -2,14 +2,15 @@
 #include "server/services.h"
 
 #include "core/base/log.h"
-#include "server/chores.h"
-#include "server/net/crowd.h"
+#include "server/conn/turn.h"
+#include "server/net/admission.h"
 
 #include <stdlib.h>
 
 // State that the connections of a protocol share, at work with the broker; NULL with the reason.
-static void *shared_new(size_t index, struct broker *broker, const struct settings *settings,
-                        const struct process_facts *facts, struct error_text *why)
+static void *service_shared_new(size_t index, struct broker *broker,
+                                const struct settings *settings, const struct process_facts *facts,
+                                struct error_text *why)
 {
     const struct frontend *frontend = frontends[index];
     void *shared = calloc(1, frontend->shared_size ? frontend->shared_size : 1);
@@ -26,29 +27,29 @@ static void *shared_new(size_t index, struct broker *broker, const struct settin
     return shared;
 }
 
-static nsec_t chore_due(const void *context)
+static nsec_t service_task_due(const void *context)
 {
     const struct service *service = context;
 
     return service->frontend->due(service->shared);
 }
 
-static void chore_work(void *context)
+static void service_task_run(void *context)
 {
     const struct service *service = context;
 
     service->frontend->work(service->shared);
 }
 
-static void add_chore(struct service *service)
+static void service_add_task(struct service *service)
 {
     if (service->frontend->due) {
-        service->chore = (struct chore){.due = chore_due,
-                                        .work = chore_work,
-                                        .context = service,
-                                        .most = STORE_EASY,
-                                        .for_operators = service->frontend->administers};
-        chores_add(service->turn, &service->chore);
+        service->task = (struct background_task){.due = service_task_due,
+                                                 .work = service_task_run,
+                                                 .context = service,
+                                                 .most = STORE_EASY,
+                                                 .for_operators = service->frontend->administers};
+        turn_add_task(service->turn, &service->task);
     }
 }
 
@@ -62,27 +63,27 @@ bool services_start(struct services *services, const struct settings *settings,
 
         service->frontend = frontend;
         service->turn = turn;
-        service->tally = &services->tallies[i];
+        service->counters = &services->counters[i];
         service->transport = &transport_plain;
         service->io = (struct io_service){.transport = &transport_plain,
                                           .context = service,
                                           .kind = (unsigned)i,
                                           .for_operators = frontend->administers};
-        service->shared =
-            shared_new(i, frontend->administers ? turn->broker : broker, settings, facts, why);
+        service->shared = service_shared_new(i, frontend->administers ? turn->broker : broker,
+                                             settings, facts, why);
         if (!service->shared) {
             return false;
         }
         services->tls_each[i].shared = service->shared;
         services->started++;
-        add_chore(service);
+        service_add_task(service);
     }
     return true;
 }
 
 static void service_end(const struct service *service)
 {
-    service->tally->commands += service->frontend->commands(service->shared);
+    service->counters->commands += service->frontend->commands(service->shared);
     service->frontend->stop(service->shared);
     free(service->shared);
 }
@@ -97,7 +98,7 @@ bool services_move(struct services *services, const struct settings *settings,
         if (!service->frontend->administers) {
             continue;
         }
-        shared = shared_new(i, service->turn->broker, settings, facts, why);
+        shared = service_shared_new(i, service->turn->broker, settings, facts, why);
         if (!shared) {
             return false;
         }
@@ -202,8 +203,8 @@ void services_discard(struct services *services)
 
 // Without a certificate, the one that is used goes on to be: its listener does so, too, until a
 // restart.
-static bool prepare_tls(struct services *services, const struct tls_settings *fresh,
-                        struct error_text *why)
+static bool services_prepare_tls(struct services *services, const struct tls_settings *fresh,
+                                 struct error_text *why)
 {
     return !services->tls || !*fresh->certificate || tls_prepare(services->tls, fresh, why);
 }
@@ -211,7 +212,7 @@ static bool prepare_tls(struct services *services, const struct tls_settings *fr
 bool services_prepare(struct services *services, const struct settings *fresh,
                       struct error_text *why)
 {
-    bool good = prepare_tls(services, &fresh->tls, why);
+    bool good = services_prepare_tls(services, &fresh->tls, why);
 
     for (size_t i = 0; good && i < services->started; i++) {
         const struct service *service = &services->each[i];
@@ -240,29 +241,6 @@ void services_reload(struct services *services)
         if (service->frontend->reload) {
             service->frontend->reload(service->shared);
         }
-    }
-}
-
-void service_log_handshake_failed(const struct service *service, const char *peer, const char *why)
-{
-    if (*why == '\0') {
-        log_debug("no_handshake", log_string("peer", peer),
-                  log_string("protocol", service->frontend->name));
-        return;
-    }
-    tally_refusal(service->tally, SIGHT_HANDSHAKE);
-    if (turn_may_complain(service->turn, COMPLAINT_HANDSHAKE)) {
-        log_warn("handshake_failed", log_string("peer", peer),
-                 log_string("protocol", service->frontend->name), log_string("why", why));
-    }
-}
-
-void service_log_crowded(const struct service *service, const char *peer)
-{
-    tally_refusal(service->tally, SIGHT_CONNECTION);
-    if (turn_may_complain(service->turn, COMPLAINT_ADDRESS)) {
-        log_warn("address_limit", log_string("peer", peer),
-                 log_string("protocol", service->frontend->name), log_string("why", CROWD_WHY));
     }
 }
 

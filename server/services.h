@@ -9,14 +9,14 @@
 #include "core/broker.h"
 #include "server/config/frontends.h"
 #include "server/config/settings.h"
-#include "server/conn.h"
+#include "server/conn/conn.h"
 #include "server/transport/tls.h"
 
 struct services {
     struct service each[FRONTENDS];       // in the order of `frontends`
     struct service tls_each[FRONTENDS];   // with TLS, once that is open
     struct pace_limits limits[FRONTENDS]; // that their connections have
-    struct tally tallies[FRONTENDS];
+    struct service_counters counters[FRONTENDS];
     size_t started;                           /* private: those that must be stopped */
     struct tls *tls;                          /* private: NULL until it is open */
     struct tls_service tls_shared[FRONTENDS]; /* private */
@@ -61,15 +61,6 @@ void services_reload(struct services *services);
 
 // What was prepared, if anything was, is thrown away.
 void services_discard(struct services *services);
-
-// A socket that was to be a connection of the service has failed at its handshake: the log says
-// why, though not each time. Without a reason (net/handshakes.h) somebody has only looked whether
-// the port is open.
-void service_log_handshake_failed(const struct service *service, const char *peer, const char *why);
-
-// A connection was closed at once because its address has too many: the log says so, though not
-// each time.
-void service_log_crowded(const struct service *service, const char *peer);
 
 // Stops those that were started; they can be started again, and TLS stays open. Nobody is
 // connected.

@@ -17,6 +17,7 @@
 #include "core/base/fence.h"
 #include "core/broker.h"
 #include "proto_common/sight.h"
+#include "server/net/budget.h"
 #include "core/base/error_text.h"
 
 #include <event2/event.h>
@@ -28,13 +29,6 @@ struct store_options {
     bool must_exist;    // the directory is not made where it is missing
     bool yields;        // others may own it first, after a handover
     bool again;         // this process has had it, or has followed: what is refused is waited for
-};
-
-// How much may still be appended.
-enum store_pressure {
-    STORE_EASY,
-    STORE_BEHIND, // no more submissions, please: much waits to be made safe
-    STORE_STUCK   // nothing that appends, please: memory set aside for it runs out
 };
 
 // How far a store is that is being opened.

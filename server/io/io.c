@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/io/io_private.h"
 
-#include "server/io/arrivals.h"
-#include "server/io/door.h"
 #include "server/process/clock.h"
 
 #include <poll.h>
@@ -33,8 +31,8 @@ static bool io_prepare(struct io *io, unsigned threads, struct event_base *base)
         return false;
     }
     for (; io->count < threads; io->count++) {
-        if (!thread_open(&io->threads[io->count], &io->common, &io->news, &io->sleeper)) {
-            thread_close(&io->threads[io->count]);
+        if (!io_thread_open(&io->threads[io->count], &io->common, &io->news, &io->sleeper)) {
+            io_thread_close(&io->threads[io->count]);
             return false;
         }
         io->common.count++;
@@ -45,7 +43,7 @@ static bool io_prepare(struct io *io, unsigned threads, struct event_base *base)
 bool io_start(struct io *io)
 {
     for (unsigned i = 0; i < io->count; i++) {
-        if (!thread_start(&io->threads[i], i)) {
+        if (!io_thread_start(&io->threads[i], i)) {
             return false;
         }
     }
@@ -87,21 +85,21 @@ static bool thread_is_out(const struct io_thread *thread)
     return atomic_load(&thread->is_out);
 }
 
-// Those that were not started have their rounds here.
+// Runs rounds of threads that were not started.
 static bool io_all(const struct io *io, bool (*is)(const struct io_thread *thread))
 {
     bool all = true;
 
     for (unsigned i = 0; i < io->count; i++) {
         if (!io->threads[i].runs && !is(&io->threads[i])) {
-            (void)thread_round(&io->threads[i], false);
+            (void)io_thread_round(&io->threads[i], false);
         }
         all = is(&io->threads[i]) && all;
     }
     return all;
 }
 
-// Sleeps until a thread tells something.
+// Sleeps until a thread has news.
 static void io_sleep(struct io *io)
 {
     struct pollfd woken = {.fd = io->sleeper.fd, .events = POLLIN};
@@ -111,7 +109,7 @@ static void io_sleep(struct io *io)
     (void)poll(&woken, 1, -1);
     ignored = read(io->sleeper.fd, &count, sizeof count);
     (void)ignored;
-    sleeper_get_up(&io->sleeper);
+    sleeper_end(&io->sleeper);
 }
 
 void io_shut(struct io *io)
@@ -119,16 +117,16 @@ void io_shut(struct io *io)
     atomic_store(&io->common.shut, true);
     io_wake_all(io);
     while (!io_all(io, thread_is_shut)) {
-        sleeper_lie_down(&io->sleeper);
+        sleeper_begin(&io->sleeper);
         if (io->threads[0].runs && !io_all(io, thread_is_shut)) {
             io_sleep(io);
         }
     }
-    sleeper_get_up(&io->sleeper);
+    sleeper_end(&io->sleeper);
 }
 
-// A thread ends when it has no link any more. One that it gives back may have been closed
-// meanwhile: that order has to come before the end.
+// A thread ends when it has no link. A link that it gives back may have been closed meanwhile: that
+// order must come before the end.
 static void io_end(struct io *io)
 {
     do {
@@ -138,7 +136,7 @@ static void io_end(struct io *io)
     io_wake_all(io);
 }
 
-// Until the threads have told their last news.
+// Waits until the threads have told their last news.
 static void io_wait_for_end(struct io *io)
 {
     for (;;) {
@@ -149,9 +147,9 @@ static void io_wait_for_end(struct io *io)
         if (out && !io->unread && mailbox_empty(&io->news)) {
             return;
         }
-        if (!out && io->threads[0].runs && io_lie_down(io)) {
+        if (!out && io->threads[0].runs && io_begin_sleep(io)) {
             if (io_all(io, thread_is_out)) {
-                sleeper_get_up(&io->sleeper);
+                sleeper_end(&io->sleeper);
             } else {
                 io_sleep(io);
             }
@@ -164,12 +162,12 @@ void io_close(struct io *io)
     if (!io) {
         return;
     }
-    // A thread that is out is sent nothing by the others.
+    // After this, threads send each other no more links: one of them may be out.
     io_shut(io);
     io_end(io);
     io_wait_for_end(io);
     for (unsigned i = 0; i < io->count; i++) {
-        thread_close(&io->threads[i]);
+        io_thread_close(&io->threads[i]);
     }
     if (event_initialized(&io->woken)) {
         (void)event_del(&io->woken);
@@ -179,22 +177,22 @@ void io_close(struct io *io)
     free(io);
 }
 
-bool io_lie_down(struct io *io)
+bool io_begin_sleep(struct io *io)
 {
     if (io_is_behind(io) || !list_empty(&io->due)) {
         return false;
     }
-    sleeper_lie_down(&io->sleeper);
+    sleeper_begin(&io->sleeper);
     if (mailbox_empty(&io->news)) {
         return true;
     }
-    sleeper_get_up(&io->sleeper);
+    sleeper_end(&io->sleeper);
     return false;
 }
 
-void io_get_up(struct io *io, nsec_t slept_for)
+void io_end_sleep(struct io *io, nsec_t slept_for)
 {
-    sleeper_get_up(&io->sleeper);
+    sleeper_end(&io->sleeper);
     io->slept_for += slept_for;
 }
 
@@ -227,29 +225,29 @@ void io_flush(struct io *io, nsec_t now_at)
 bool io_listen(struct io *io, const struct io_service *service, int fd)
 {
     for (unsigned i = 0; i < io->count; i++) {
-        if (!door_add(&io->threads[i], service, fd)) {
+        if (!acceptor_add(&io->threads[i], service, fd)) {
             return false;
         }
     }
     return true;
 }
 
-// Before they run: when the limits are set for the first time.
-static void io_use(struct io *io, struct crowd *crowd, const struct fence *fence)
+// Called before the threads run, when limits are set for the first time.
+static void io_set_shared(struct io *io, struct peer_limits *peer_limits, const struct fence *fence)
 {
-    io->common.crowd = crowd;
+    io->common.peer_limits = peer_limits;
     io->common.fence = fence;
     for (unsigned i = 0; i < io->count; i++) {
-        io->threads[i].handshakes.crowd = crowd;
+        io->threads[i].handshakes.peer_limits = peer_limits;
     }
 }
 
 void io_set_limits(struct io *io, const struct io_limits *limits)
 {
-    struct thread_common *common = &io->common;
+    struct io_common *common = &io->common;
 
-    if (common->crowd != limits->crowd || common->fence != limits->fence) {
-        io_use(io, limits->crowd, limits->fence);
+    if (common->peer_limits != limits->peer_limits || common->fence != limits->fence) {
+        io_set_shared(io, limits->peer_limits, limits->fence);
     }
     atomic_store_explicit(&common->unread_for, limits->unread_for, memory_order_relaxed);
     atomic_store(&common->handshake_for, limits->handshake_for);
@@ -270,15 +268,15 @@ bool io_spreads(const struct io *io)
     return io->spread.on;
 }
 
-bool io_greet(struct io *io, const struct io_service *service, int fd)
+bool io_begin_handshake(struct io *io, const struct io_service *service, int fd)
 {
     struct link *link = link_new(service, fd, NULL);
-    struct io_thread *thread = arrivals_fewest(&io->common);
+    struct io_thread *thread = io_common_fewest(&io->common);
 
     if (link) {
-        link->unmet = true;
-        arrivals_expect(thread);
-        arrivals_send(thread, link);
+        link->needs_handshake = true;
+        io_thread_expect_link(thread);
+        io_thread_send_link(thread, link);
     }
     return link != NULL;
 }
@@ -290,9 +288,9 @@ struct link *io_take(struct io *io, const struct io_service *service, int fd, co
 
     if (link) {
         link->side.io = io;
-        link->side.thread = arrivals_fewest(&io->common);
+        link->side.thread = io_common_fewest(&io->common);
         link->side.conn = conn;
-        arrivals_expect(link->side.thread);
+        io_thread_expect_link(link->side.thread);
         link_order(link, ORDER_BEGIN);
     }
     return link;

@@ -12,19 +12,19 @@ void spread_init(struct spread *spread, bool always, nsec_t now_at)
     spread->next_at = nsec_add(now_at, SPREAD_WINDOW);
 }
 
-static bool is_busy(const struct spread *spread, nsec_t lasted_for, nsec_t busy_for)
+static bool spread_is_busy(const struct spread *spread, nsec_t lasted_for, nsec_t busy_for)
 {
     return busy_for >= lasted_for / 100 * SPREAD_BUSY &&
            busy_for >= (nsec_t)spread->turns * SPREAD_TURN_FOR;
 }
 
-static bool is_calm(nsec_t lasted_for, nsec_t busy_for)
+static bool spread_is_calm(nsec_t lasted_for, nsec_t busy_for)
 {
     return busy_for < lasted_for / 100 * SPREAD_CALM;
 }
 
-// A window that was slept through counts for as many as it lasted.
-static void spread_count(struct spread *spread, bool change, nsec_t lasted_for)
+// A long sleep counts as many windows.
+static void spread_count_windows(struct spread *spread, bool change, nsec_t lasted_for)
 {
     nsec_t windows = spread->on ? lasted_for / SPREAD_WINDOW : 1;
 
@@ -44,10 +44,10 @@ void spread_judge(struct spread *spread, nsec_t now_at, nsec_t core_slept_for, n
     nsec_t core_busy_for = lasted_for - (core_slept_for - spread->core_slept_for);
     nsec_t busy_for = lasted_for * threads - (slept_for - spread->slept_for);
 
-    spread_count(spread,
-                 spread->on ? is_calm(lasted_for, busy_for)
-                            : is_busy(spread, lasted_for, core_busy_for),
-                 lasted_for);
+    spread_count_windows(spread,
+                         spread->on ? spread_is_calm(lasted_for, busy_for)
+                                    : spread_is_busy(spread, lasted_for, core_busy_for),
+                         lasted_for);
     if (spread->windows >= (spread->on ? SPREAD_CALM_WINDOWS : SPREAD_BUSY_WINDOWS) &&
         !spread->always) {
         spread->on = !spread->on;

@@ -5,7 +5,7 @@
 
 enum { BACKLOG_FIRST = 256 };
 
-// What has been dropped in front is worth moving for only once it is the larger part.
+// Moves the bytes to the front, if the room there is larger than they are.
 static bool backlog_move_up(struct backlog_bytes *backlog, size_t len)
 {
     size_t used = backlog->end - backlog->start;
@@ -19,7 +19,8 @@ static bool backlog_move_up(struct backlog_bytes *backlog, size_t len)
     return true;
 }
 
-// Sees to room for `len` bytes behind the end, doubling it so that appending stays cheap.
+// Makes room for `len` bytes behind the end; doubles, so that appending takes constant time on
+// average.
 static bool backlog_make_room(struct backlog *backlog, size_t len)
 {
     struct backlog_bytes *bytes = backlog->bytes;

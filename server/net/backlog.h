@@ -2,10 +2,9 @@
 #ifndef TANDEM_SERVER_NET_BACKLOG_H
 #define TANDEM_SERVER_NET_BACKLOG_H
 
-// Bytes on their way through that could not be passed on yet, in order: input that a front-end
-// could not use, such as the beginning of a command or what stands behind a blocked one, and output
-// that its peer did not take. Most connections have none most of the time, and then this holds no
-// memory.
+// Bytes that could not be passed on yet, in order: input that a front-end cannot use, such as an
+// incomplete command or commands behind a blocked one, and output that the peer has not taken. It
+// is usually empty, and takes no memory then.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -26,23 +25,23 @@ static inline size_t backlog_len(const struct backlog *backlog)
     return backlog->bytes ? backlog->bytes->end - backlog->bytes->start : 0;
 }
 
-// How many bytes of memory it has for that.
+// Bytes of memory that it takes.
 static inline size_t backlog_holds(const struct backlog *backlog)
 {
     return backlog->bytes ? sizeof *backlog->bytes + backlog->bytes->room : 0;
 }
 
-// What is kept; valid until the next call.
+// The bytes; valid until the next call.
 static inline struct slice backlog_slice(const struct backlog *backlog)
 {
     return slice_of(backlog->bytes ? backlog->bytes->bytes + backlog->bytes->start : "",
                     backlog_len(backlog));
 }
 
-// Adds a copy. False without memory: what was kept is kept.
+// Adds a copy. False without memory: nothing has changed.
 bool backlog_append(struct backlog *backlog, struct slice bytes) MUST_USE;
 
-// Forgets the first `len` bytes.
+// Drops the first `len` bytes.
 void backlog_drop(struct backlog *backlog, size_t len);
 
 #endif

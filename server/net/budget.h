@@ -2,64 +2,69 @@
 #ifndef TANDEM_SERVER_NET_BUDGET_H
 #define TANDEM_SERVER_NET_BUDGET_H
 
-// What bounds a turn of the loop, and what one connection takes of it: all figures in one place.
-// What is more than they allow waits for the next turn, whose ticks and notices come in between;
-// nothing is lost by them.
+// All limits on a turn of the loop, and on the share that one connection takes of it. Work beyond a
+// limit waits for the next turn, whose timers and events are handled in between; a limit never
+// loses data.
 
 #include "core/base/nsec.h"
 
 #include <stddef.h>
 
-// A turn takes input from so many connections, and finishes so many.
+// How much the store can take at present. A connection that would give it more is not read.
+enum store_pressure {
+    STORE_EASY,
+    STORE_BEHIND, // no submissions: many records wait to become durable
+    STORE_STUCK   // no records at all: the memory set aside for records is nearly used up
+};
+
+// Connections that are read, and that are finished, in a turn.
 #define TURN_CONNS_MAX 128
-// It receives so many bytes, and then sends so many.
+// Bytes that are received, and then bytes that are sent, in a turn.
 #define TURN_BYTES_MAX ((size_t)2 * 1024 * 1024)
-// Counted from its tick, what is still to be read or fed waits after the one, what is still to be
-// sent after the other. Whoever has one small thing to ask waits for up to two turns of others.
+// Counted from the tick of the turn: no input is read or fed after the first, and no output is sent
+// after the second. A client with one small request waits for at most two turns of others.
 #define TURN_INPUT_FOR (NSEC_PER_MSEC * 3 / 10)
 #define TURN_OUTPUT_FOR (NSEC_PER_MSEC / 2)
-// Behind the others come those that are dear, and those with much to send, which begin for so long:
-// that is one of most of them, and two or three of the least dear. A turn costs little beside it.
-#define TURN_DEAR_FOR (NSEC_PER_MSEC / 20)
+// How long expensive connections, and those with much to send, are begun after the others. Usually
+// enough for one expensive connection, or for two or three of the less expensive ones.
+#define TURN_EXPENSIVE_FOR (NSEC_PER_MSEC / 20)
 #define TURN_BULKY_FOR (NSEC_PER_MSEC / 20)
-// For every so many connections the clock is looked at.
+// The clock is read once for this many connections.
 #define TURN_CLOCK_EVERY 4
 
-// A listener accepts so many connections in a turn.
+// Connections that a listener accepts in a turn.
 #define LISTENER_ACCEPT_MAX 64
 
-// A pass over sockets whose handshakes are to go on makes so many steps, and begins none after so
-// long. One step may last as long as a signature takes: with RSA and 2048 bits, about a
-// millisecond.
+// Steps of a pass over pending handshakes, and the time after which a pass begins no other step.
+// One step may take as long as a signature: about a millisecond with RSA and 2048 bits.
 #define HANDSHAKES_STEPS_MAX 16
 #define HANDSHAKES_FOR (NSEC_PER_MSEC / 2)
-// So many of those that have had their time are closed at once, within that time, too.
+// Handshakes that are closed at once when their time is over, within the same time.
 #define HANDSHAKES_CLOSED_MAX 64
-// So many handshakes are under way at once: with TLS, each takes up to 50 KB.
+// Handshakes that have begun at the same time: with TLS, each takes up to 50 KB.
 #define HANDSHAKES_BEGUN_MAX 1024
 
-// In a turn, a connection has so many commands parsed ...
+// Commands of one connection that are parsed in a turn.
 #define CONN_COMMANDS_MAX 128
-// ... makes one read, of so many bytes, or of so many where they go straight to where the front-end
-// wants them ...
+// Bytes of the one read of a connection in a turn, and of a read that goes directly to a buffer of
+// the front-end.
 #define CONN_READ_MAX 65536
 #define CONN_DIRECT_MAX ((size_t)128 * 1024)
-// ... and sends so many.
+// Bytes that one connection sends in a turn.
 #define CONN_SEND_MAX ((size_t)128 * 1024)
-// Up to so many bytes, it counts as one with little to send, or to receive at once.
+// A connection with more than this to send is bulky, and one that receives more is expensive.
 #define CONN_SMALL_MAX ((size_t)16 * 1024)
-// It counts as dear until so many feeds in a row were not: between things that are dear, clients
-// are woken and ask for what is cheap.
-#define CONN_DEAR_FEEDS 3
-// One system call sends so many pieces of memory.
+// A connection stays expensive until this many feeds in a row were cheap: clients alternate between
+// expensive commands and cheap ones.
+#define CONN_EXPENSIVE_FEEDS 3
+// Pieces of memory that one system call sends.
 #define CONN_SEND_PARTS_MAX 128
 
-// Input that was kept, up to this many bytes, is moved in front of what is read, so that the two
-// are fed as one.
+// Kept input of up to this size is moved in front of new input, so that both are fed as one.
 #define CONN_JOIN_MAX 4096
-// While its front-end is blocked, a connection keeps so much input and reads no more.
+// Input that is kept while the front-end is blocked; then the connection is not read.
 #define CONN_INPUT_MAX ((size_t)64 * 1024)
-// While more output than this waits for the peer, nothing is read or fed until half of it has left.
+// While more output than this waits for the peer, nothing is read or fed until half of it was sent.
 #define CONN_OUTPUT_MAX ((size_t)1024 * 1024)
 
 _Static_assert(CONN_INPUT_MAX <= CONN_READ_MAX, "what may be kept is read at once");

@@ -4,43 +4,43 @@
 #include "core/base/macros.h"
 #include "core/base/memory.h"
 #include "server/net/budget.h"
-#include "server/net/crowd.h"
+#include "server/net/admission.h"
 
 #include <stdalign.h>
 #include <string.h>
 
 static const struct timeval AT_ONCE = {0};
 
-// One socket. The peer's text follows the transport's state.
+// A socket. The text of its peer follows the transport's state.
 struct handshaking {
     struct list_node node;  // in handshakes->all
-    struct list_node place; // in `fresh`, `going` or `waiting` of handshakes, or nowhere
+    struct list_node place; // in `fresh`, `going` or `waiting` of handshakes, or in none
     struct handshakes *owner;
     const struct transport *transport;
     void *shared;
     const void *service;
     nsec_t began_at;
     int fd;
-    bool ready;        // there is what it waits for
+    bool ready;        // what it waits for is there
     bool begun;        // the transport has begun
-    bool watches_room; // rather than input
+    bool watches_room; // otherwise input
     struct event event;
     alignas(uint64_t) char own[];
 };
 
-static const char *peer_of(const struct handshaking *one)
+static const char *handshake_peer(const struct handshaking *one)
 {
     return one->own + one->transport->state_size;
 }
 
-static nsec_t present(const struct handshakes *handshakes)
+static nsec_t handshakes_now(const struct handshakes *handshakes)
 {
     return handshakes->host->now();
 }
 
-// Sets the timer for the oldest. In milliseconds, rounded up: should the library's coarser clock
-// make it fire early, it is set again.
-static bool set_timer(struct handshakes *handshakes)
+// Sets the timer for the oldest, in milliseconds, rounded up. If the coarse clock of libevent makes
+// it fire early, it is set again.
+static bool handshakes_set_timer(struct handshakes *handshakes)
 {
     const struct handshaking *oldest;
     struct timeval tv;
@@ -51,15 +51,15 @@ static bool set_timer(struct handshakes *handshakes)
         return true;
     }
     oldest = list_item(list_first(&handshakes->all), struct handshaking, node);
-    wait_for = nsec_add(oldest->began_at, handshakes->timeout_for) - present(handshakes);
+    wait_for = nsec_add(oldest->began_at, handshakes->timeout_for) - handshakes_now(handshakes);
     wait_for = wait_for > 0 ? wait_for + NSEC_PER_MSEC - 1 : 0;
     tv.tv_sec = (time_t)(wait_for / NSEC_PER_SEC);
     tv.tv_usec = (suseconds_t)(wait_for % NSEC_PER_SEC / NSEC_PER_MSEC * 1000);
     return event_add(&handshakes->timer, &tv) == 0;
 }
 
-// Takes it off the lists; what it has is for the caller to see to, and then to free it.
-static void leave(struct handshaking *one)
+// Removes it from the lists; the caller owns what it has, and frees it.
+static void handshake_unlink(struct handshaking *one)
 {
     (void)event_del(&one->event);
     list_remove(&one->place);
@@ -68,48 +68,49 @@ static void leave(struct handshaking *one)
     one->owner->begun -= one->begun ? 1 : 0;
 }
 
-static size_t size_of(const struct transport *transport, const char *peer)
+static size_t handshake_size(const struct transport *transport, const char *peer)
 {
     return sizeof(struct handshaking) + transport->state_size + strlen(peer) + 1;
 }
 
-static void free_one(struct handshaking *one)
+static void handshake_free(struct handshaking *one)
 {
-    memory_free_of(MEMORY_CONNECTIONS, one, size_of(one->transport, peer_of(one)));
+    memory_free_of(MEMORY_CONNECTIONS, one, handshake_size(one->transport, handshake_peer(one)));
 }
 
-static void give_up(struct handshaking *one, const char *why)
+static void handshake_fail(struct handshaking *one, const char *why)
 {
     struct handshakes *handshakes = one->owner;
 
-    leave(one);
-    crowd_leave(handshakes->crowd, one->fd);
+    handshake_unlink(one);
+    peer_limits_leave(handshakes->peer_limits, one->fd);
     one->transport->close(one->fd, one->own);
-    handshakes->host->failed(handshakes->context, one->service, peer_of(one), why);
-    free_one(one);
+    handshakes->host->failed(handshakes->context, one->service, handshake_peer(one), why);
+    handshake_free(one);
 }
 
-static void finish(struct handshaking *one)
+static void handshake_finish(struct handshaking *one)
 {
     struct handshakes *handshakes = one->owner;
 
-    leave(one);
-    handshakes->host->done(handshakes->context, one->service, one->fd, one->own, peer_of(one));
-    free_one(one);
+    handshake_unlink(one);
+    handshakes->host->done(handshakes->context, one->service, one->fd, one->own,
+                           handshake_peer(one));
+    handshake_free(one);
 }
 
-// Has a pass made in the base's next round.
-static void want_pass(struct handshakes *handshakes)
+// Has a pass made in the next round of the base.
+static void handshakes_want_pass(struct handshakes *handshakes)
 {
     if (!event_pending(&handshakes->pass, EV_TIMEOUT, NULL) &&
         event_add(&handshakes->pass, &AT_ONCE) != 0) {
-        // Without memory for the timer it is made in this one.
+        // Without memory for the timer, the pass is made in this round.
         event_active(&handshakes->pass, EV_TIMEOUT, 0);
     }
 }
 
-// It is to be looked at in the next pass.
-static void socket_ready(evutil_socket_t fd, short what, void *context)
+// It takes part in the next pass.
+static void handshake_ready(evutil_socket_t fd, short what, void *context)
 {
     struct handshaking *one = context;
     struct handshakes *handshakes = one->owner;
@@ -121,12 +122,12 @@ static void socket_ready(evutil_socket_t fd, short what, void *context)
         list_remove(&one->place);
         list_append(one->begun ? &handshakes->going : &handshakes->fresh, &one->place);
     }
-    want_pass(handshakes);
+    handshakes_want_pass(handshakes);
 }
 
-// Has its socket watched for what it waits for. Edges will do: a transport says that it waits for
-// something when its socket has none.
-static bool watch(struct handshaking *one, bool for_room)
+// Watches the socket for what it waits for. Edges suffice: a transport waits only after it has
+// found the socket empty, or full.
+static bool handshake_watch(struct handshaking *one, bool for_room)
 {
     if (event_initialized(&one->event) && one->watches_room == for_room) {
         return true;
@@ -136,21 +137,21 @@ static bool watch(struct handshaking *one, bool for_room)
     }
     one->watches_room = for_room;
     return event_assign(&one->event, one->owner->base, one->fd,
-                        (short)((for_room ? EV_WRITE : EV_READ) | EV_ET | EV_PERSIST), socket_ready,
-                        one) == 0 &&
+                        (short)((for_room ? EV_WRITE : EV_READ) | EV_ET | EV_PERSIST),
+                        handshake_ready, one) == 0 &&
            event_add(&one->event, NULL) == 0;
 }
 
-static void wait_for(struct handshaking *one, bool room)
+static void handshake_wait(struct handshaking *one, bool room)
 {
-    if (!watch(one, room)) {
-        give_up(one, "it cannot be watched");
+    if (!handshake_watch(one, room)) {
+        handshake_fail(one, "it cannot be watched");
         return;
     }
     list_append(&one->owner->waiting, &one->place);
 }
 
-static void step(struct handshaking *one)
+static void handshake_step(struct handshaking *one)
 {
     const struct transport *transport = one->transport;
     struct error_text why = {.text = ""};
@@ -159,29 +160,29 @@ static void step(struct handshaking *one)
         one->begun = true;
         one->owner->begun++;
         if (!transport->begin(one->fd, one->own, one->shared)) {
-            give_up(one, "out of memory");
+            handshake_fail(one, "out of memory");
             return;
         }
     }
     switch (transport->handshake(one->fd, one->own, &why)) {
     case HANDSHAKE_DONE:
-        finish(one);
+        handshake_finish(one);
         return;
     case HANDSHAKE_NEEDS_INPUT:
-        wait_for(one, false);
+        handshake_wait(one, false);
         return;
     case HANDSHAKE_NEEDS_ROOM:
-        wait_for(one, true);
+        handshake_wait(one, true);
         return;
     case HANDSHAKE_FAILED:
-        give_up(one, why.text);
+        handshake_fail(one, why.text);
         return;
     }
     UNREACHABLE();
 }
 
-// Whether one more may begin. Where all that are under way have something to do, it has to wait.
-static bool make_room(struct handshakes *handshakes)
+// Whether one more may begin; may give up one that waits for its peer.
+static bool handshakes_make_room(struct handshakes *handshakes)
 {
     if (handshakes->begun < handshakes->begun_max) {
         return true;
@@ -189,17 +190,17 @@ static bool make_room(struct handshakes *handshakes)
     if (list_empty(&handshakes->waiting)) {
         return false;
     }
-    give_up(list_item(list_first(&handshakes->waiting), struct handshaking, place),
-            "too many handshakes at once");
+    handshake_fail(list_item(list_first(&handshakes->waiting), struct handshaking, place),
+                   "too many handshakes at once");
     return true;
 }
 
-// The one that the next step is to be made of: there is one.
-static struct handshaking *take_ready(struct handshakes *handshakes)
+// The socket for the next step. There is one.
+static struct handshaking *handshakes_take_ready(struct handshakes *handshakes)
 {
     bool goes_on = list_empty(&handshakes->fresh) ||
                    (handshakes->goes_on && !list_empty(&handshakes->going)) ||
-                   !make_room(handshakes);
+                   !handshakes_make_room(handshakes);
     struct list_node *first = list_first(goes_on ? &handshakes->going : &handshakes->fresh);
     struct handshaking *one;
 
@@ -211,35 +212,35 @@ static struct handshaking *take_ready(struct handshakes *handshakes)
     return one;
 }
 
-static bool has_ready(const struct handshakes *handshakes)
+static bool handshakes_have_ready(const struct handshakes *handshakes)
 {
     return !list_empty(&handshakes->fresh) || !list_empty(&handshakes->going);
 }
 
-static bool has_lasted(const struct handshakes *handshakes, nsec_t began_at)
+static bool handshakes_pass_is_over(const struct handshakes *handshakes, nsec_t began_at)
 {
-    return present(handshakes) - began_at >= HANDSHAKES_FOR;
+    return handshakes_now(handshakes) - began_at >= HANDSHAKES_FOR;
 }
 
-static void make_pass(evutil_socket_t fd, short what, void *context)
+static void handshakes_make_pass(evutil_socket_t fd, short what, void *context)
 {
     struct handshakes *handshakes = context;
-    nsec_t began_at = present(handshakes);
+    nsec_t began_at = handshakes_now(handshakes);
     unsigned steps = 0;
 
     (void)fd;
     (void)what;
-    while (has_ready(handshakes) && steps < HANDSHAKES_STEPS_MAX &&
-           (steps == 0 || !has_lasted(handshakes, began_at))) {
-        step(take_ready(handshakes));
+    while (handshakes_have_ready(handshakes) && steps < HANDSHAKES_STEPS_MAX &&
+           (steps == 0 || !handshakes_pass_is_over(handshakes, began_at))) {
+        handshake_step(handshakes_take_ready(handshakes));
         steps++;
     }
-    if (has_ready(handshakes)) {
-        want_pass(handshakes);
+    if (handshakes_have_ready(handshakes)) {
+        handshakes_want_pass(handshakes);
     }
 }
 
-static void timer_fired(evutil_socket_t fd, short what, void *context)
+static void handshakes_timer_fired(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
@@ -260,24 +261,24 @@ void handshakes_init(struct handshakes *handshakes, struct event_base *base,
     list_init(&handshakes->fresh);
     list_init(&handshakes->going);
     list_init(&handshakes->waiting);
-    (void)evtimer_assign(&handshakes->pass, base, make_pass, handshakes);
-    (void)evtimer_assign(&handshakes->timer, base, timer_fired, handshakes);
+    (void)evtimer_assign(&handshakes->pass, base, handshakes_make_pass, handshakes);
+    (void)evtimer_assign(&handshakes->timer, base, handshakes_timer_fired, handshakes);
 }
 
 void handshakes_set_timeout(struct handshakes *handshakes, nsec_t timeout_for)
 {
     handshakes->timeout_for = timeout_for;
-    (void)set_timer(handshakes);
+    (void)handshakes_set_timer(handshakes);
 }
 
 void handshakes_add(struct handshakes *handshakes, const struct transport *transport, void *shared,
                     const void *service, int fd, const char *peer)
 {
     size_t state_size = transport->state_size;
-    struct handshaking *one = memory_zeroed_of(MEMORY_CONNECTIONS, size_of(transport, peer));
+    struct handshaking *one = memory_zeroed_of(MEMORY_CONNECTIONS, handshake_size(transport, peer));
 
     if (!one) {
-        crowd_leave(handshakes->crowd, fd);
+        peer_limits_leave(handshakes->peer_limits, fd);
         transport_plain.close(fd, NULL);
         handshakes->host->failed(handshakes->context, service, peer, "out of memory");
         return;
@@ -287,31 +288,32 @@ void handshakes_add(struct handshakes *handshakes, const struct transport *trans
     one->shared = shared;
     one->service = service;
     one->fd = fd;
-    one->began_at = present(handshakes);
+    one->began_at = handshakes_now(handshakes);
     memcpy(one->own + state_size, peer, strlen(peer) + 1);
     list_init(&one->place);
     list_append(&handshakes->all, &one->node);
     handshakes->count++;
-    if (!watch(one, false) || (handshakes->count == 1 && !set_timer(handshakes))) {
-        give_up(one, "it cannot be watched");
+    if (!handshake_watch(one, false) ||
+        (handshakes->count == 1 && !handshakes_set_timer(handshakes))) {
+        handshake_fail(one, "it cannot be watched");
     }
 }
 
 void handshakes_expire(struct handshakes *handshakes)
 {
-    nsec_t began_at = present(handshakes);
+    nsec_t began_at = handshakes_now(handshakes);
 
     for (unsigned i = 0; i < HANDSHAKES_CLOSED_MAX && !list_empty(&handshakes->all); i++) {
         struct handshaking *oldest =
             list_item(list_first(&handshakes->all), struct handshaking, node);
 
         if (nsec_add(oldest->began_at, handshakes->timeout_for) > began_at ||
-            (i > 0 && has_lasted(handshakes, began_at))) {
+            (i > 0 && handshakes_pass_is_over(handshakes, began_at))) {
             break;
         }
-        give_up(oldest, "timeout");
+        handshake_fail(oldest, "timeout");
     }
-    (void)set_timer(handshakes);
+    (void)handshakes_set_timer(handshakes);
 }
 
 void handshakes_close(struct handshakes *handshakes)
@@ -322,10 +324,10 @@ void handshakes_close(struct handshakes *handshakes)
     while (!list_empty(&handshakes->all)) {
         struct handshaking *one = list_item(list_first(&handshakes->all), struct handshaking, node);
 
-        leave(one);
-        crowd_leave(handshakes->crowd, one->fd);
+        handshake_unlink(one);
+        peer_limits_leave(handshakes->peer_limits, one->fd);
         one->transport->close(one->fd, one->own);
-        free_one(one);
+        handshake_free(one);
     }
     (void)event_del(&handshakes->pass);
     (void)event_del(&handshakes->timer);

@@ -2,20 +2,19 @@
 #ifndef TANDEM_SERVER_NET_HANDSHAKES_H
 #define TANDEM_SERVER_NET_HANDSHAKES_H
 
-// Sockets between being accepted and being connections: those whose transport has a handshake to
-// make. Whoever runs an event base has one of these on it, and is told of each socket once, that
-// it is done or that it failed.
+// Accepted sockets whose transport has a handshake to make, before they are connections. The owner
+// of an event base has one of these on it, and is told once for each socket that the handshake is
+// done or has failed.
 //
-// What strangers can make of it is bounded:
+// Unknown clients cannot exhaust it:
 // - a socket from which nothing has come has no state of its transport;
-// - no more than HANDSHAKES_BEGUN_MAX handshakes (budget.h) are under way. Where one more is to
-//   begin, the one that has waited for its peer the longest is given up;
-// - a step of a handshake is made when the socket has what it waits for, in a pass over those that
-//   are ready: in turns one that begins and one that goes on, each time the first of its kind. A
-//   pass makes HANDSHAKES_STEPS_MAX steps, and begins none when it has lasted HANDSHAKES_FOR. What
-//   is left over waits for the next pass, which comes in the base's next round: events of sockets
-//   that are connected come in between;
-// - a handshake that has not been made in the time that all have is given up.
+// - at most HANDSHAKES_BEGUN_MAX handshakes (budget.h) have begun at the same time. If one more is
+//   to begin, the one that has waited longest for its peer is given up;
+// - steps are made in passes over the sockets that are ready, alternately one that begins and one
+//   that goes on, each in the order in which they became ready. A pass makes at most
+//   HANDSHAKES_STEPS_MAX steps, and begins none after HANDSHAKES_FOR. The next pass comes in the
+//   next round of the base, after the events of connections;
+// - each handshake has a time limit.
 //
 // All functions are called by the thread that runs the base.
 
@@ -28,23 +27,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Who is told. The functions may call handshakes_add(), and no other of these.
+// The owner. Its functions may call handshakes_add(), and no other of these.
 struct handshakes_host {
-    // A clock that stops while the machine is suspended, as the base's timers do.
+    // A clock that stops while the machine is suspended, as the timers of the base do.
     nsec_t (*now)(void);
-    // The handshake is made. The socket is the callee's now, and `own`, the transport's state,
-    // which is to be moved elsewhere during the call.
+    // The handshake is done. The callee owns the socket, and moves `own`, the transport's state,
+    // elsewhere during the call.
     void (*done)(void *context, const void *service, int fd, void *own, const char *peer);
-    // It failed, and the socket is closed. `why` is empty where the peer has left without having
-    // sent anything.
+    // It has failed, and the socket is closed. `why` is empty if the peer has closed without
+    // sending anything.
     void (*failed)(void *context, const void *service, const char *peer, const char *why);
 };
 
-struct crowd;
+struct peer_limits;
 
 struct handshakes {
-    size_t count;                       // of sockets here
-    struct crowd *crowd;                // that sockets which are closed here leave; may be set
+    size_t count;                       // of sockets
+    struct peer_limits *peer_limits;    // left by sockets that are closed here; may be set
     struct event_base *base;            /* private */
     const struct handshakes_host *host; /* private */
     void *context;                      /* private */
@@ -60,25 +59,24 @@ struct handshakes {
     struct event timer;                 /* private: the oldest has had its time */
 };
 
-// Starts with none. What is handed in must outlive it. Each handshake has `timeout_for`.
+// Begins without sockets. The arguments must outlive it. Each handshake may take `timeout_for`.
 void handshakes_init(struct handshakes *handshakes, struct event_base *base,
                      const struct handshakes_host *host, void *context, nsec_t timeout_for);
 
-// The time that each has, those that have begun, too.
+// Sets the time limit, also of handshakes that have begun.
 void handshakes_set_timeout(struct handshakes *handshakes, nsec_t timeout_for);
 
-// Takes over a socket, which does not block, for a transport that has a handshake; `shared` is what
-// that has for all of its service's sockets. `service` is for the host, and `peer`, which is
-// copied, for its log. Without memory `failed` is called at once.
+// Owns a socket, which does not block, for a transport with a handshake; `shared` is the
+// transport's state for the service. `service` and `peer`, which is copied, are passed to the host.
+// Without memory, host.failed is called at once.
 void handshakes_add(struct handshakes *handshakes, const struct transport *transport, void *shared,
                     const void *service, int fd, const char *peer);
 
-// Gives up those that have had their time, though not very many at once. The base's timer sees to
-// it.
+// Gives up handshakes whose time is over, a limited number at once. The base's timer calls it.
 void handshakes_expire(struct handshakes *handshakes);
 
-// Closes all sockets, of which the host is not told, and leaves no event in the base. A zeroed one
-// is allowed.
+// Closes all sockets without telling the host, and leaves no event in the base. A zeroed one is
+// allowed.
 void handshakes_close(struct handshakes *handshakes);
 
 #endif

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-// accept4 is a GNU function.
 #define _GNU_SOURCE
 #include "server/net/listener.h"
 
 #include "core/base/log.h"
+#include "server/config/frontends.h"
+#include "server/net/admission.h"
 #include "server/net/budget.h"
-#include "server/net/seats.h"
 #include "server/net/socket.h"
 #include "server/transport/transport.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #define LISTENER_TEXT_MAX (sizeof ADDRESS_TLS + PEER_TEXT_MAX)
 
-// How long the listeners rest when the process can hold no more connections.
-static const struct timeval REST = {.tv_usec = 200000};
+// How long the listeners rest when the process cannot open more sockets.
+static const struct timeval LISTENERS_REST_FOR = {.tv_usec = 200000};
 
 struct listener {
     struct list_node node;
@@ -30,13 +32,14 @@ struct listener {
     bool tls;
     bool is_shut;
     unsigned kind; // of the seats that its connections take
-    // How many of those that wait have come before the socket was prepared. They are first.
+    // Connections that wait and may have come before the socket was prepared; they are first in the
+    // queue.
     unsigned unprepared;
     struct event event;
     const char *protocol;
     char text[LISTENER_TEXT_MAX];
-    char path[sizeof(((struct address *)0)->path)]; // of a unix socket, else empty
-    dev_t device;                                   // of the path, to know it again
+    char path[sizeof(((struct address *)0)->path)]; // of a unix socket, otherwise empty
+    dev_t device;                                   // of the path, to recognize it
     ino_t inode;
 };
 
@@ -45,7 +48,7 @@ static bool listener_is_held(const struct listener *listener)
     return listener->is_shut || (listener->owner->held & 1u << listener->kind) != 0;
 }
 
-// Sets the events of all listeners to what their state asks for.
+// Watches the listeners that may accept.
 static void listeners_watch(struct listeners *listeners)
 {
     list_each (node, &listeners->all) {
@@ -59,7 +62,7 @@ static void listeners_watch(struct listeners *listeners)
     }
 }
 
-static void rest_over(evutil_socket_t fd, short what, void *context)
+static void listeners_rest_over(evutil_socket_t fd, short what, void *context)
 {
     struct listeners *listeners = context;
 
@@ -69,14 +72,14 @@ static void rest_over(evutil_socket_t fd, short what, void *context)
     listeners_watch(listeners);
 }
 
-// One line an episode: it tries again often.
+// One line for each episode, as accepting is tried again often.
 static void listeners_rest(struct listeners *listeners, int error)
 {
-    if (!listeners->complained) {
+    if (!listeners->warned) {
         log_warn("accept_failed", log_string("why", strerror(error)));
-        listeners->complained = true;
+        listeners->warned = true;
     }
-    if (event_add(&listeners->rest, &REST) == 0) {
+    if (event_add(&listeners->rest, &LISTENERS_REST_FOR) == 0) {
         listeners->resting = true;
         listeners_watch(listeners);
     }
@@ -111,10 +114,10 @@ void listeners_init(struct listeners *listeners, struct event_base *base)
 {
     *listeners = (struct listeners){.base = base};
     list_init(&listeners->all);
-    (void)evtimer_assign(&listeners->rest, base, rest_over, listeners);
+    (void)evtimer_assign(&listeners->rest, base, listeners_rest_over, listeners);
 }
 
-// Accepts one; false where there is no other to try.
+// Accepts one connection; false: there is none, or accepting fails.
 static bool listener_take(struct listener *listener)
 {
     struct sockaddr_storage addr = {0};
@@ -128,7 +131,7 @@ static bool listener_take(struct listener *listener)
             transport_prepare_like(fd, listener->fd);
         }
         socket_text((const struct sockaddr *)&addr, len, peer, sizeof peer);
-        listener->owner->complained = false;
+        listener->owner->warned = false;
         listener->accept(listener->context, fd, peer);
         return true;
     }
@@ -139,8 +142,8 @@ static bool listener_take(struct listener *listener)
     return errno != EAGAIN;
 }
 
-// Tries no more often than there are connections, where it can be known: an attempt in vain makes
-// the kernel allocate a socket and free it again. Who comes meanwhile is reported by the next wait.
+// Tries only as often as connections wait, if that is known: for a failed attempt the kernel
+// allocates and frees a socket. Connections that come meanwhile are reported by the next wait.
 static void listener_ready(evutil_socket_t fd, short what, void *context)
 {
     struct listener *listener = context;
@@ -177,14 +180,14 @@ void listeners_limit_silence(const struct listeners *listeners, nsec_t unread_fo
     }
 }
 
-// Frees a listener, which the caller takes off the list.
+// Frees a listener; the caller removes it from the list.
 static void listener_close(struct listener *listener)
 {
     struct stat st;
 
     (void)event_del(&listener->event);
     (void)close(listener->fd);
-    // Somebody may have put a socket of his own there meanwhile.
+    // Another process may have replaced the file.
     if (listener->path[0] && lstat(listener->path, &st) == 0 && st.st_dev == listener->device &&
         st.st_ino == listener->inode) {
         (void)unlink(listener->path);
@@ -203,7 +206,7 @@ static void listener_note_path(struct listener *listener, const struct address *
     }
 }
 
-// As it would stand in a `listen` key.
+// Logs the address as a `listen` key would name it.
 static void listener_announce(struct listener *listener, const struct address *address,
                               const struct listener_target *target)
 {
@@ -220,8 +223,7 @@ static void listener_announce(struct listener *listener, const struct address *a
              log_string("protocol", target->protocol));
 }
 
-// A socket that is accepted has what its listening socket was given, so that this need not be done
-// for each.
+// Accepted sockets inherit the options of their listening socket.
 static void listener_prepare(struct listener *listener)
 {
     struct sockaddr_storage addr = {0};
@@ -235,7 +237,7 @@ static void listener_prepare(struct listener *listener)
     }
 }
 
-// Takes the descriptor over in any case.
+// Owns the descriptor in any case.
 static bool listener_add(struct listeners *listeners, int fd, const struct address *address,
                          const struct listener_target *target)
 {
@@ -257,7 +259,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
     list_append(&listeners->all, &listener->node);
     listener_note_path(listener, address);
     listener_prepare(listener);
-    listener->kind = seats_kind(target->kind, !listener->tcp);
+    listener->kind = slot_kind(target->kind, !listener->tcp);
     if (event_assign(&listener->event, listeners->base, fd, EV_READ | EV_PERSIST, listener_ready,
                      listener) != 0 ||
         event_add(&listener->event, NULL) != 0) {
@@ -365,4 +367,104 @@ const char *listeners_address(const struct listeners *listeners, const char *pro
         }
     }
     return NULL;
+}
+
+static bool inherited_is_usable(int fd)
+{
+    static const int families[] = {AF_INET, AF_INET6, AF_UNIX};
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (sd_is_socket(fd, families[i], SOCK_STREAM, 1) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Names that mean that a socket was not named: the default of sd_listen_fds_with_names(), and the
+// name that systemd gives the socket of Debian's unit for beanstalkd.
+static bool inherited_is_unnamed(const char *name)
+{
+    static const char *const names[] = {"unknown", "beanstalkd.socket"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether the name is that of the front-end, by itself or with the ending for TLS.
+static bool inherited_is_for(const struct frontend *frontend, const char *name, bool *tls)
+{
+    size_t len = strlen(frontend->name);
+
+    if (strncmp(name, frontend->name, len) != 0) {
+        return false;
+    }
+    *tls = strcmp(name + len, "-tls") == 0;
+    return *tls || name[len] == '\0';
+}
+
+// The index of the front-end that the socket is for; FRONTENDS: there is none of that name. A guess
+// could offer a protocol at an address that is meant for another.
+static size_t inherited_frontend(int fd, const char *name, bool *tls)
+{
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        if (inherited_is_for(frontends[i], name, tls)) {
+            return i;
+        }
+    }
+    *tls = false;
+    if (!inherited_is_unnamed(name)) {
+        return FRONTENDS;
+    }
+    log_info("inherited_by_default", log_number("fd", fd), log_string("name", name),
+             log_string("protocol", frontends[0]->name));
+    return 0;
+}
+
+static bool inherited_hand(int fd, const char *name, inherited_taker take, void *context,
+                           struct error_text *why)
+{
+    size_t index;
+    bool tls;
+
+    if (!inherited_is_usable(fd)) {
+        error_set(why,
+                  "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
+                  "stream socket of TCP or Unix",
+                  fd, name);
+        return false;
+    }
+    index = inherited_frontend(fd, name, &tls);
+    if (index == FRONTENDS) {
+        error_set(why,
+                  "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is not "
+                  "a protocol: FileDescriptorName= is beanstalk, gearman or http, each "
+                  "optionally followed by -tls",
+                  fd, name);
+        return false;
+    }
+    return take(context, fd, index, tls, why);
+}
+
+bool inherited_each(inherited_taker take, void *context, struct error_text *why)
+{
+    char **names = NULL;
+    int count = sd_listen_fds_with_names(1, &names);
+    bool good = count >= 0;
+
+    if (!good) {
+        error_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
+    }
+    for (int i = 0; i < count && good; i++) {
+        good = inherited_hand(SD_LISTEN_FDS_START + i, names[i], take, context, why);
+    }
+    for (int i = 0; i < count; i++) {
+        free(names[i]);
+    }
+    free(names);
+    return good;
 }

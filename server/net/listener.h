@@ -2,90 +2,100 @@
 #ifndef TANDEM_SERVER_NET_LISTENER_H
 #define TANDEM_SERVER_NET_LISTENER_H
 
-// The sockets that connections come in at. While there are as many connections as there may be,
-// accepting is held: new ones wait in the kernel's queue. Where the kernel has no descriptor or
-// memory for one more, all listeners rest for a moment instead of being told again and again of
-// what they cannot take.
+// The listening sockets: opened here, or inherited from systemd. While the maximum of connections
+// is open, accepting is held, and clients wait in the kernel's queue. If the kernel has no
+// descriptor or memory for one more socket, all listeners rest for a moment, as the kernel would
+// otherwise report the same connections again and again.
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "server/net/socket.h"
 #include "core/base/error_text.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdbool.h>
 
-// Room for any address as text: `[v6%zone]:port` or `unix:/path`.
-#define PEER_TEXT_MAX 128
-
-// A new connection; `fd` does not block and is handed over. `peer` is valid during the call.
+// Owns a new connection, which does not block. `peer` is valid during the call.
 typedef void (*listener_accept)(void *context, int fd, const char *peer);
 
-// Who the connections of a protocol are for.
+// Who takes the connections of a protocol.
 struct listener_target {
     const char *protocol; // for the log
     listener_accept accept;
-    void *context;     // of those at an address without TLS
-    void *tls_context; // of those at one with TLS
-    unsigned kind;     // of the seats that they take who come by TCP (seats_kind)
+    void *context;     // for connections without TLS
+    void *tls_context; // for connections with TLS
+    unsigned kind;     // of its connections by TCP (slot_kind)
 };
 
 struct listeners {
     struct event_base *base; /* private */
     struct list_node all;    /* private */
-    struct event rest;       /* private: ends the rest */
+    struct event rest;       /* private: ends a rest */
     bool resting;            /* private */
     unsigned held;           /* private: kinds, as bits */
-    bool complained;         /* private: since the last connection that was accepted */
+    bool warned;             /* private: a failure was logged, and none was accepted since */
 };
 
-// Starts with none. `base` must outlive it.
+// Begins without listeners. `base` must outlive it.
 void listeners_init(struct listeners *listeners, struct event_base *base);
 
-// Listens at each of the addresses of a `listen` key (see address.h) and says so in the log, with
-// the real port. False with the reason in `why`; those that are open stay open until
-// listeners_close.
+// Listens at each address of a `listen` key (address.h), and logs each with its real port. False
+// with the reason in `why`; those that are open stay open until listeners_close().
 bool listeners_open(struct listeners *listeners, const char *addresses,
                     const struct listener_target *target, struct error_text *why) MUST_USE;
 
-// Takes over a stream socket that listens already, with TLS or without, and says so in the log. Its
-// file, if it has one, stays when the listener is closed: it belongs to whoever made it. False with
-// the reason in `why`.
+// Owns a stream socket that listens already, with TLS or without, and logs it. The file of a unix
+// socket is not removed when it is closed, as another process has made it. False with the reason in
+// `why`.
 bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
                      const struct listener_target *target, struct error_text *why) MUST_USE;
 
-// Calls `visit` with each listening socket and the context of its connections; ends where that is
-// false, and returns it.
+// Calls `visit` with each listening socket and the context of its connections, until it returns
+// false; returns its last result.
 bool listeners_each(const struct listeners *listeners,
                     bool (*visit)(void *context, int fd, void *target), void *context) MUST_USE;
 
-// Accepts none of these kinds of connections, which are bits (seats.h), until it is called again.
+// Accepts no connections of these kinds, which are bits, until the next call.
 void listeners_hold(struct listeners *listeners, unsigned kinds);
 
-// Beside that, accepts at none of the addresses for whose protocol and kind `shuts` is true, until
-// it is called again; a NULL one is for none.
+// In addition, accepts nothing at addresses for which `shuts` is true, until the next call; NULL:
+// at all addresses something.
 void listeners_shut(struct listeners *listeners,
                     bool (*shuts)(void *context, const char *protocol, bool tls), void *context);
 
-// The kinds of seats that its connections take, as bits.
+// The kinds of their connections, as bits.
 unsigned listeners_kinds(const struct listeners *listeners);
 
-// Connections that come in from now on may leave their output unread for so long (0: for ever): see
+// Limits how long peers of future connections may leave output unread (0: no limit); see
 // transport_limit_silence().
 void listeners_limit_silence(const struct listeners *listeners, nsec_t unread_for);
 
-// Closes all and removes unix sockets from the file system.
+// Closes all, and removes the files of unix sockets that were made here.
 void listeners_close(struct listeners *listeners);
 
-// The address of that protocol at that place, as the log has it; NULL behind the last one. Valid
-// until it is closed.
+// The address of the listener with that index among those of a protocol, as in the log; NULL: there
+// are fewer. Valid until it is closed.
 const char *listeners_address(const struct listeners *listeners, const char *protocol,
                               size_t index);
 
 bool listeners_empty(const struct listeners *listeners);
 
-// How many there are.
 size_t listeners_count(const struct listeners *listeners);
+
+// Inherited sockets: systemd passes listening sockets in LISTEN_FDS. The name of a socket
+// (FileDescriptorName=) selects the front-end, with `-tls` for TLS. A socket without a name belongs
+// to the first front-end; any other name is an error.
+
+// Owns the descriptor in any case. `index` is that of a front-end in `frontends`. False with the
+// reason in `why` ends the walk.
+typedef bool (*inherited_taker)(void *context, int fd, size_t index, bool tls,
+                                struct error_text *why);
+
+// Hands over each inherited socket, and clears the environment variables. True if there is none.
+// False with the reason in `why`: a socket is not a listening stream socket of TCP or Unix, its
+// name is unknown, or it was not taken; then the process must not go on.
+bool inherited_each(inherited_taker take, void *context, struct error_text *why) MUST_USE;
 
 #endif

@@ -17,16 +17,16 @@
 
 enum { BACKLOG = 1024 };
 
-static void set_flag(int fd, int level, int name)
+static void socket_set_flag(int fd, int level, int name)
 {
     int on = 1;
 
     (void)setsockopt(fd, level, name, &on, sizeof on);
 }
 
-// Each connection has its peer's address written, whether that is ever logged or not: this is a
-// fraction of what getnameinfo() takes.
-static void text_of_inet4(const struct sockaddr_in *addr, char *text, size_t room)
+// The peer's address is written for each connection, logged or not; this takes a fraction of the
+// time of getnameinfo().
+static void socket_text_inet4(const struct sockaddr_in *addr, char *text, size_t room)
 {
     uint32_t host = ntohl(addr->sin_addr.s_addr);
     char *at = text;
@@ -40,7 +40,7 @@ static void text_of_inet4(const struct sockaddr_in *addr, char *text, size_t roo
     *at = '\0';
 }
 
-static void text_of_inet6(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
+static void socket_text_inet6(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
 {
     char host[64] = "?";
     char port[8] = "?";
@@ -56,13 +56,13 @@ void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t 
 
     switch (addr->sa_family) {
     case AF_INET:
-        text_of_inet4((const void *)addr, text, room);
+        socket_text_inet4((const void *)addr, text, room);
         return;
     case AF_INET6:
-        text_of_inet6(addr, len, text, room);
+        socket_text_inet6(addr, len, text, room);
         return;
     default:
-        // The other end of a unix socket has no name, and then nothing of the path is there.
+        // The client's end of a unix socket has no name: its path is not set then.
         (void)snprintf(text, room, "unix:%.*s",
                        len > sizeof un->sun_family ? (int)sizeof un->sun_path : 0, un->sun_path);
         return;
@@ -70,7 +70,7 @@ void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t 
 }
 
 // -1 with errno.
-static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
+static int socket_listen_at(int family, const struct sockaddr *addr, socklen_t len)
 {
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int saved;
@@ -79,11 +79,11 @@ static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
         return -1;
     }
     if (family != AF_UNIX) {
-        set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
+        socket_set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
     }
     if (family == AF_INET6) {
-        // The IPv4 side of any address is a socket of its own, on every machine alike.
-        set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY);
+        // An unspecified address has a separate IPv4 socket, whatever the system's default.
+        socket_set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY);
     }
     if (bind(fd, addr, len) == 0 && listen(fd, BACKLOG) == 0) {
         return fd;
@@ -94,8 +94,8 @@ static int listen_at(int family, const struct sockaddr *addr, socklen_t len)
     return -1;
 }
 
-static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
-                          struct error_text *why)
+static size_t socket_listen_inet(const struct address *address, int fds[SOCKETS_MAX],
+                                 struct error_text *why)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
                                    .ai_socktype = SOCK_STREAM,
@@ -111,7 +111,7 @@ static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
         return 0;
     }
     for (const struct addrinfo *ai = found; ai && count < SOCKETS_MAX; ai = ai->ai_next) {
-        int fd = listen_at(ai->ai_family, ai->ai_addr, ai->ai_addrlen);
+        int fd = socket_listen_at(ai->ai_family, ai->ai_addr, ai->ai_addrlen);
 
         if (fd >= 0) {
             fds[count++] = fd;
@@ -130,21 +130,21 @@ static size_t listen_inet(const struct address *address, int fds[SOCKETS_MAX],
     return count;
 }
 
-// Whether somebody accepts connections at the socket.
+// Whether a process accepts connections at the socket.
 static bool unix_answers(const struct sockaddr_un *addr)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     bool answers = false;
 
     if (fd >= 0) {
-        // A full backlog (EAGAIN) is an answer, too.
+        // A full backlog (EAGAIN) means that a process listens, too.
         answers = connect(fd, (const void *)addr, sizeof *addr) == 0 || errno != ECONNREFUSED;
         (void)close(fd);
     }
     return answers;
 }
 
-// Removes a socket at the place at which nobody listens.
+// Removes the socket file if no process listens there.
 static bool unix_remove(const struct safe_path *place, const struct sockaddr_un *addr,
                         struct error_text *why)
 {
@@ -154,7 +154,8 @@ static bool unix_remove(const struct safe_path *place, const struct sockaddr_un 
         return true;
     }
     if (!S_ISSOCK(st.st_mode)) {
-        return error_set(why, "there is something else than a socket");
+        error_set(why, "the file there is not a socket");
+        return false;
     }
     if (unix_answers(addr)) {
         return error_set(why, "another process listens there");
@@ -163,9 +164,9 @@ static bool unix_remove(const struct safe_path *place, const struct sockaddr_un 
     return true;
 }
 
-// Makes way for a socket at the path. It is bound by its path, since that is its name to clients;
-// whoever owns a directory on the way could still exchange that meanwhile, and have an empty socket
-// elsewhere for it.
+// Clears the path for a socket. The socket is bound by its path, which clients use as its name; so
+// the owner of a directory on the way could exchange that directory in between, and have an empty
+// socket removed elsewhere.
 static bool unix_clear(const struct sockaddr_un *addr, struct error_text *why)
 {
     struct safe_path place;
@@ -181,8 +182,8 @@ static bool unix_clear(const struct sockaddr_un *addr, struct error_text *why)
     return good;
 }
 
-static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
-                          struct error_text *why)
+static size_t socket_listen_unix(const struct address *address, int fds[SOCKETS_MAX],
+                                 struct error_text *why)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
@@ -190,7 +191,7 @@ static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
     if (!unix_clear(&addr, why)) {
         return 0;
     }
-    fds[0] = listen_at(AF_UNIX, (const void *)&addr, sizeof addr);
+    fds[0] = socket_listen_at(AF_UNIX, (const void *)&addr, sizeof addr);
     if (fds[0] < 0) {
         error_set(why, "unix:%s: %s", address->path, strerror(errno));
         return 0;
@@ -200,7 +201,8 @@ static size_t listen_unix(const struct address *address, int fds[SOCKETS_MAX],
 
 size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct error_text *why)
 {
-    return address->path[0] ? listen_unix(address, fds, why) : listen_inet(address, fds, why);
+    return address->path[0] ? socket_listen_unix(address, fds, why)
+                            : socket_listen_inet(address, fds, why);
 }
 
 void socket_peer_text(int fd, char *text, size_t room)
@@ -208,7 +210,7 @@ void socket_peer_text(int fd, char *text, size_t room)
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
 
-    // Of one that was reset nobody knows any more.
+    // After a reset the kernel does not know the peer.
     if (getpeername(fd, (struct sockaddr *)&addr, &len) == 0) {
         socket_text((const struct sockaddr *)&addr, len, text, room);
     } else {

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #define BLANKS " \t\r\n"
-// The longest word that is one: names, a host in brackets, a port, and what stands between them.
+// The longest valid word: names, a host in brackets, a port, and what stands between them.
 #define WORD_MAX 320
 
-// Takes what stands in front of `=` for a protocol and its kind.
-static bool read_name(struct slice name, struct owner_place *place)
+// Reads the protocol and `+tls`, in front of `=`.
+static bool owner_read_name(struct slice name, struct owner_place *place)
 {
     static const struct slice tls = {"+tls", 4};
 
@@ -25,15 +25,15 @@ static bool read_name(struct slice name, struct owner_place *place)
     return true;
 }
 
-// A `listen` key may say more than where somebody is reached: all addresses, any port, a path.
-static bool read_where(struct slice where, struct owner_place *place)
+// A `listen` key may also hold a list, an unspecified address, any port, or a path.
+static bool owner_read_where(struct slice where, struct owner_place *place)
 {
     char text[WORD_MAX];
     const char *cursor = text;
     struct address address;
     struct error_text why;
 
-    // Of one place, not of a list of them.
+    // A list is not an address.
     if (where.len == 0 || where.len >= sizeof text || memchr(where.ptr, ',', where.len)) {
         return false;
     }
@@ -49,17 +49,17 @@ static bool read_where(struct slice where, struct owner_place *place)
     return true;
 }
 
-static bool read_word(struct slice word, struct owner_place *place)
+static bool owner_read_word(struct slice word, struct owner_place *place)
 {
     const char *equals = memchr(word.ptr, '=', word.len);
     size_t len = equals ? (size_t)(equals - word.ptr) : 0;
 
-    return equals && read_name(slice_of(word.ptr, len), place) &&
-           read_where(slice_from(word, len + 1), place);
+    return equals && owner_read_name(slice_of(word.ptr, len), place) &&
+           owner_read_where(slice_from(word, len + 1), place);
 }
 
-static bool is_there(const struct owner_place *places, size_t count,
-                     const struct owner_place *place)
+static bool owner_has_place(const struct owner_place *places, size_t count,
+                            const struct owner_place *place)
 {
     for (size_t i = 0; i < count; i++) {
         if (places[i].tls == place->tls && strcmp(places[i].protocol, place->protocol) == 0) {
@@ -76,8 +76,8 @@ size_t owner_address_read(const char *text, struct owner_place places[OWNER_PLAC
     while (count < OWNER_PLACES_MAX && *(text += strspn(text, BLANKS)) != '\0') {
         size_t len = strcspn(text, BLANKS);
 
-        if (read_word(slice_of(text, len), &places[count]) &&
-            !is_there(places, count, &places[count])) {
+        if (owner_read_word(slice_of(text, len), &places[count]) &&
+            !owner_has_place(places, count, &places[count])) {
             count++;
         }
         text += len;

@@ -4,41 +4,198 @@
 #include "core/base/list.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "server/net/crowd.h"
+#include "server/net/admission.h"
 #include "server/process/clock.h"
-#include "server/proxy/proxy_target.h"
+#include "server/proxy/host_lookup.h"
+#include "server/proxy/owner_address.h"
 #include "server/proxy/relay.h"
 #include "server/transport/transport.h"
 
 #include <errno.h>
+#include <event2/event_struct.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+// Targets: the owner's addresses, one for each protocol, and the hosts in them. Names are looked up
+// in the background: at once, repeatedly while that fails, and once more after the owner was not
+// reached. A target that was not reached rests for a moment, in which it takes no connection.
+
+struct proxy_host {
+    const char *name; // NULL: unused
+    struct event_base *base;
+    struct lookup_result found; // the addresses known so far
+    struct lookup *lookup;      // under way, or NULL
+    struct event again;         // looks it up again
+    bool is_numeric;            // the name is an address
+    bool warned;                // a failure was logged since the last success
+};
+
+struct proxy_target {
+    struct owner_place place;
+    struct proxy_host *host;
+    struct event rested; // ends a rest
+};
+
+struct proxy_targets {
+    struct event_base *base;
+    size_t count;
+    struct proxy_target each[OWNER_PLACES_MAX];
+    struct proxy_host hosts[OWNER_PLACES_MAX];
+};
+
+static void proxy_host_found(void *context, const struct lookup_result *result)
+{
+    static const struct timeval again_after = {.tv_sec = 2};
+    struct proxy_host *host = context;
+
+    host->lookup = NULL;
+    if (result->count > 0) {
+        host->found = *result;
+        host->warned = false;
+        return;
+    }
+    if (!host->warned) {
+        host->warned = true;
+        log_warn("proxy_lookup_failed", log_string("host", host->name),
+                 log_string("why", result->why));
+    }
+    (void)event_add(&host->again, &again_after);
+}
+
+// The known addresses stay in use until the lookup has succeeded.
+static void proxy_host_look_up(struct proxy_host *host)
+{
+    static const struct lookup_result nothing = {.why = "out of memory, descriptors or threads"};
+
+    if (host->lookup || host->is_numeric) {
+        return;
+    }
+    host->lookup = lookup_begin(host->base, host->name, proxy_host_found, host);
+    if (!host->lookup) {
+        proxy_host_found(host, &nothing);
+    }
+}
+
+static void proxy_host_again(evutil_socket_t fd, short what, void *context)
+{
+    (void)fd;
+    (void)what;
+    proxy_host_look_up(context);
+}
+
+static void proxy_host_set(struct proxy_host *host, struct event_base *base, const char *name)
+{
+    host->name = name;
+    host->base = base;
+    (void)evtimer_assign(&host->again, base, proxy_host_again, host);
+    host->is_numeric = lookup_numeric(name, &host->found);
+    proxy_host_look_up(host);
+}
+
+// After a rest, the name may have another address.
+static void proxy_target_rested(evutil_socket_t fd, short what, void *context)
+{
+    const struct proxy_target *target = context;
+
+    (void)fd;
+    (void)what;
+    proxy_host_look_up(target->host);
+}
+
+static void proxy_target_rest(struct proxy_target *target)
+{
+    static const struct timeval rest_for = {.tv_usec = 500000};
+
+    (void)event_add(&target->rested, &rest_for);
+}
+
+// The host of a target; several targets may share one.
+static struct proxy_host *proxy_host_of(struct proxy_targets *targets,
+                                        const struct proxy_target *target)
+{
+    struct proxy_host *host = targets->hosts;
+
+    while (host->name && strcmp(host->name, target->place.host) != 0) {
+        host++;
+    }
+    if (!host->name) {
+        proxy_host_set(host, targets->base, target->place.host);
+    }
+    return host;
+}
+
+static void proxy_targets_clear(struct proxy_targets *targets)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        (void)event_del(&targets->each[i].rested);
+    }
+    for (struct proxy_host *host = targets->hosts;
+         host < targets->hosts + OWNER_PLACES_MAX && host->name; host++) {
+        (void)event_del(&host->again);
+        lookup_cancel(host->lookup);
+    }
+    memset(targets, 0, sizeof *targets);
+}
+
+static void proxy_targets_set(struct proxy_targets *targets, struct event_base *base,
+                              const char *text)
+{
+    struct owner_place places[OWNER_PLACES_MAX];
+    size_t count = owner_address_read(text, places);
+
+    proxy_targets_clear(targets);
+    targets->base = base;
+    targets->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct proxy_target *target = &targets->each[i];
+
+        target->place = places[i];
+        (void)evtimer_assign(&target->rested, base, proxy_target_rested, target);
+        target->host = proxy_host_of(targets, target);
+    }
+}
+
+static struct proxy_target *proxy_targets_find(const struct proxy_targets *targets,
+                                               const char *protocol, bool tls)
+{
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct proxy_target *target = &targets->each[i];
+
+        if (target->place.tls == tls && strcmp(target->place.protocol, protocol) == 0) {
+            bool ready =
+                target->host->found.count > 0 && !event_pending(&target->rested, EV_TIMEOUT, NULL);
+
+            return ready ? (struct proxy_target *)(uintptr_t)target : NULL;
+        }
+    }
+    return NULL;
+}
+
 struct proxy {
     struct event_base *base;
     struct proxy_limits limits;
-    char text[OWNER_TEXT_MAX]; // that it is aimed by
+    char text[OWNER_TEXT_MAX]; // that proxy_aim() has set
     struct proxy_targets targets;
     struct pipe_pool pipes;
     struct list_node all; // passed connections
     uint64_t open;
     uint64_t total;
-    nsec_t complained_at;
+    nsec_t limited_logged_at;
 };
 
-// A connection that is passed. The peer's text follows.
+// A connection that is passed on. The text of its peer follows.
 struct passed {
     struct list_node node;
     struct proxy *proxy;
     struct proxy_target *target;
     int client;
-    int owner;             // -1: not tried yet
-    size_t tried;          // addresses of the owner
-    struct event answered; // the owner has, or has taken too long
-    struct relay relay;    // once it is connected
+    int owner;             // -1: no attempt was made
+    size_t tried;          // attempts: addresses of the owner
+    struct event answered; // the owner has answered, or its time is over
+    struct relay relay;    // from when it is connected
     char peer[];
 };
 
@@ -60,9 +217,9 @@ void proxy_limit(struct proxy *proxy, uint64_t most)
     proxy->limits.most = most;
 }
 
-static void close_client(const struct proxy *proxy, int fd)
+static void proxy_close_client(const struct proxy *proxy, int fd)
 {
-    crowd_leave(proxy->limits.crowd, fd);
+    peer_limits_leave(proxy->limits.peer_limits, fd);
     (void)close(fd);
 }
 
@@ -93,7 +250,7 @@ static void passed_close(struct passed *passed, const char *why)
     if (passed->owner >= 0) {
         (void)close(passed->owner);
     }
-    close_client(proxy, passed->client);
+    proxy_close_client(proxy, passed->client);
     list_remove(&passed->node);
     proxy->open--;
     memory_free_of(MEMORY_CONNECTIONS, passed, passed_size(passed->peer));
@@ -103,8 +260,8 @@ static void proxy_complain(struct proxy *proxy, const struct passed *passed, con
 {
     nsec_t now_at = clock_awake();
 
-    if (proxy->complained_at == 0 || now_at - proxy->complained_at >= NSEC_PER_SEC) {
-        proxy->complained_at = now_at;
+    if (proxy->limited_logged_at == 0 || now_at - proxy->limited_logged_at >= NSEC_PER_SEC) {
+        proxy->limited_logged_at = now_at;
         log_warn("proxy_failed", log_string("peer", passed->peer),
                  log_string("protocol", passed->target->place.protocol),
                  log_string("host", passed->target->place.host),
@@ -140,8 +297,8 @@ static void passed_begin(struct passed *passed)
     }
 }
 
-// Where nobody listens at a port of this machine, a connection that is given that very port as its
-// own is connected to itself.
+// If no process listens at a port of this machine, and the kernel gives that port to a connection
+// to it, the connection is connected to itself.
 static bool is_connected_to_itself(int fd)
 {
     struct sockaddr_storage here = {0};
@@ -154,7 +311,7 @@ static bool is_connected_to_itself(int fd)
            memcmp(&here, &there, here_len) == 0;
 }
 
-static void set_port(struct sockaddr_storage *addr, const char *port)
+static void proxy_set_port(struct sockaddr_storage *addr, const char *port)
 {
     in_port_t number = htons((in_port_t)strtoul(port, NULL, 10));
 
@@ -167,7 +324,7 @@ static void set_port(struct sockaddr_storage *addr, const char *port)
 
 static void passed_answered(evutil_socket_t fd, short what, void *context);
 
-// Has the base say when the owner has answered. All its addresses have the same time.
+// Waits for the owner's answer. All its addresses have the same time.
 static bool passed_wait(struct passed *passed)
 {
     nsec_t wait_for = passed->proxy->limits.connect_for / (nsec_t)passed->target->host->found.count;
@@ -189,11 +346,11 @@ static bool passed_try(struct passed *passed, const struct lookup_address *addre
         return false;
     }
     transport_prepare_tcp(passed->owner);
-    set_port(&addr, passed->target->place.port);
+    proxy_set_port(&addr, passed->target->place.port);
     if (connect(passed->owner, (void *)&addr, address->len) != 0 && errno != EINPROGRESS) {
         return false;
     }
-    // Where it is connected already, the base says so in its next round.
+    // If it is connected already, the base reports that in its next round.
     if (!passed_wait(passed)) {
         errno = ENOMEM;
         return false;
@@ -201,8 +358,8 @@ static bool passed_try(struct passed *passed, const struct lookup_address *addre
     return true;
 }
 
-// Goes on to the owner's next address; `error` is what became of the last one. False where there is
-// none: it is closed.
+// Tries the owner's next address; `error` is that of the last attempt. False: there is no other,
+// and the connection is closed.
 static bool passed_try_next(struct passed *passed, int error)
 {
     const struct lookup_result *found = &passed->target->host->found;
@@ -253,7 +410,7 @@ bool proxy_take(struct proxy *proxy, int fd, const char *peer, const char *proto
     struct passed *passed = target ? memory_zeroed_of(MEMORY_CONNECTIONS, passed_size(peer)) : NULL;
 
     if (!passed) {
-        close_client(proxy, fd);
+        proxy_close_client(proxy, fd);
         return false;
     }
     passed->proxy = proxy;

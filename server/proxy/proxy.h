@@ -2,20 +2,18 @@
 #ifndef TANDEM_SERVER_PROXY_PROXY_H
 #define TANDEM_SERVER_PROXY_PROXY_H
 
-// What a standby does with connections: it passes them to the process that owns the jobs, bytes as
-// they are, to that one's address of the same protocol and kind. With TLS, too, what is passed are
-// the bytes as they came: the handshake is between client and owner. A unix socket's connections
-// go where those without TLS go.
+// The proxy of a standby: it passes connections to the process that owns the jobs, byte by byte, to
+// that process's address for the same protocol. With TLS, the handshake is between the client and
+// the owner. Connections by a unix socket go to the address without TLS.
 //
-// It takes a connection only where it has somewhere to pass it to: as long as nobody owns the jobs,
-// the owner has no such address, its host's name is being looked up, or has just not been
-// reached, connections are to be left where they wait to be accepted (listeners_shut), for whoever
-// is to serve them.
+// It takes a connection only if it can pass it on. While no process owns the jobs, the owner has no
+// such address, the name of its host is being looked up, or it was not reached a moment ago,
+// connections must be left in the kernel's queue (listeners_shut) for the process that becomes the
+// owner.
 //
-// Bounds: so many connections at once (capacity_passed); so long for a connection to be made; of
-// each direction of each connection what a pipe holds (relay.h). One has two descriptors, and two
-// more for each direction in which bytes have not been taken by the other side. One that fails is
-// closed.
+// Bounds: connections at once (capacity_passed), the time to connect, and one pipe for each
+// direction of a connection (relay.h). A connection takes two descriptors, and two more for each
+// direction with bytes under way. A connection that fails is closed.
 //
 // All functions are called by the thread that runs the base.
 
@@ -26,39 +24,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// How long it may take until the owner has accepted a connection.
+// The time that the owner has to accept a connection.
 #define PROXY_CONNECT_FOR (3 * NSEC_PER_SEC)
 
-struct crowd;
+struct peer_limits;
 struct proxy;
 
 struct proxy_limits {
     uint64_t most;      // connections at once
     nsec_t connect_for; // PROXY_CONNECT_FOR, or less in a test
-    struct crowd
-        *crowd; // that connections have entered, and leave when they are closed; NULL: none
+    // That connections have entered, and leave when they are closed; NULL: none.
+    struct peer_limits *peer_limits;
 };
 
-// Is aimed at nobody. The base and the crowd must outlive it. NULL without memory.
+// Has no owner at first. The base and the peer limits must outlive it. NULL without memory.
 struct proxy *proxy_new(struct event_base *base, const struct proxy_limits *limits) MUST_USE;
 
-// So many connections at once from now on; those that are there stay.
+// Limits the connections at once from now on; existing ones stay.
 void proxy_limit(struct proxy *proxy, uint64_t most);
 
-// Passes connections to the owner that has advertised these places (owner_address.h) from now on;
-// empty: nobody owns the jobs. Where the text is another one than before, closes all connections:
-// they led to somebody else. The same text again changes nothing.
+// Sets the addresses of the owner, as it advertises them (owner_address.h); empty: no process owns
+// the jobs. A different text closes all connections, as they lead to another process.
 void proxy_aim(struct proxy *proxy, const char *address_text);
 
-// Whether it takes one more connection of that protocol. What it says may be another at the end of
-// any turn of the base, and after each proxy_take().
+// Whether it can take a connection of that protocol now. The result may change at the end of each
+// turn of the base, and after each proxy_take().
 bool proxy_can_take(const struct proxy *proxy, const char *protocol, bool tls);
 
-// Takes a connection, which does not block, and has entered the crowd. `peer` is for the log and is
-// copied. False: it could not, and the connection is closed.
+// Owns a connection, which does not block, and has entered the peer limits. `peer` is for the log
+// and is copied. False: the connection could not be passed on, and is closed.
 bool proxy_take(struct proxy *proxy, int fd, const char *peer, const char *protocol, bool tls);
 
-// How many connections there are, and how many there were so far.
+// The connections now, and so far.
 void proxy_show(const struct proxy *proxy, uint64_t *open, uint64_t *total);
 
 // Closes all connections, and leaves no event in the base. NULL is allowed.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// splice is a GNU function.
+// splice and pipe2 are GNU functions.
 #define _GNU_SOURCE
 #include "server/proxy/relay.h"
 
@@ -11,7 +11,45 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// What a pipe takes as the system makes it, and what it takes in any case.
+// Closes a pipe, which may have bytes in it.
+static void pipe_ends_close(struct pipe_ends ends)
+{
+    (void)close(ends.out);
+    (void)close(ends.in);
+}
+
+bool pipe_pool_take(struct pipe_pool *pool, struct pipe_ends *ends)
+{
+    int fds[2];
+
+    if (pool->count > 0) {
+        *ends = pool->spares[--pool->count];
+        return true;
+    }
+    if (pipe2(fds, O_NONBLOCK | O_CLOEXEC) != 0) {
+        return false;
+    }
+    *ends = (struct pipe_ends){.out = fds[0], .in = fds[1]};
+    return true;
+}
+
+void pipe_pool_give(struct pipe_pool *pool, struct pipe_ends ends)
+{
+    if (pool->count < PIPE_POOL_SPARES) {
+        pool->spares[pool->count++] = ends;
+    } else {
+        pipe_ends_close(ends);
+    }
+}
+
+void pipe_pool_clear(struct pipe_pool *pool)
+{
+    while (pool->count > 0) {
+        pipe_ends_close(pool->spares[--pool->count]);
+    }
+}
+
+// The default capacity of a pipe, and the least that it always has.
 #define PIPE_BYTES ((size_t)64 * 1024)
 #define PIPE_BYTES_LEAST 4096
 
@@ -27,13 +65,13 @@ static int way_to(const struct relay_way *way)
     return way->relay->fds[way == way->relay->ways ? 1 : 0];
 }
 
-static bool is_for_later(int error)
+static bool relay_error_passes(int error)
 {
     return error == EAGAIN || error == EINTR;
 }
 
-// Where splice(2) stands before a byte of urgent data it finds nothing for ever, though the socket
-// has something; what receives steps over that byte. The pipe is empty.
+// Before a byte of urgent data, splice(2) finds nothing for ever, although the socket has input;
+// recv(2) skips the byte. The pipe is empty.
 static ssize_t way_copy(const struct relay_way *way)
 {
     char bytes[PIPE_BYTES_LEAST];
@@ -42,7 +80,7 @@ static ssize_t way_copy(const struct relay_way *way)
     return got > 0 ? write(way->pipe.in, bytes, (size_t)got) : got;
 }
 
-// Reads what there is into the empty pipe; `*more`: there may be more.
+// Reads into the empty pipe. `*more`: there may be more to read.
 static enum passing way_fill(struct relay_way *way, bool *more)
 {
     ssize_t got;
@@ -57,7 +95,7 @@ static enum passing way_fill(struct relay_way *way, bool *more)
         got = way_copy(way);
     }
     if (got < 0) {
-        return is_for_later(errno) ? PASSING_WAITS : PASSING_FAILED;
+        return relay_error_passes(errno) ? PASSING_WAITS : PASSING_FAILED;
     }
     way->held = (size_t)got;
     way->ended = got == 0;
@@ -72,7 +110,7 @@ static enum passing way_empty(struct relay_way *way)
                               SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
         if (sent < 0) {
-            return is_for_later(errno) ? PASSING_WAITS : PASSING_FAILED;
+            return relay_error_passes(errno) ? PASSING_WAITS : PASSING_FAILED;
         }
         way->held -= (size_t)sent;
         way->passed += (size_t)sent;
@@ -80,7 +118,7 @@ static enum passing way_empty(struct relay_way *way)
     return PASSING;
 }
 
-// Passes on what there is, up to a bound: others have their turn, too.
+// Passes on a limited amount, as other connections have their turn, too.
 static enum passing way_pass(struct relay_way *way)
 {
     uint64_t most = way->passed + CONN_SEND_MAX;
@@ -96,20 +134,20 @@ static enum passing way_pass(struct relay_way *way)
     return passing;
 }
 
-static bool set_event(struct event *event, bool wanted)
+static bool relay_set_event(struct event *event, bool wanted)
 {
     return (wanted ? event_add(event, NULL) : event_del(event)) == 0;
 }
 
-// Has the base say when there is something to do.
+// Watches the sockets for what the direction waits for.
 static bool way_watch(struct relay_way *way)
 {
     if (way->held == 0 && way->has_pipe) {
         way->has_pipe = false;
         pipe_pool_give(way->relay->pool, way->pipe);
     }
-    return set_event(&way->readable, way->held == 0 && !way->ended) &&
-           set_event(&way->writable, way->held > 0);
+    return relay_set_event(&way->readable, way->held == 0 && !way->ended) &&
+           relay_set_event(&way->writable, way->held > 0);
 }
 
 static bool way_is_over(const struct relay_way *way)
@@ -117,7 +155,7 @@ static bool way_is_over(const struct relay_way *way)
     return way->ended && way->held == 0;
 }
 
-static void wait_for_client(struct relay *relay)
+static void relay_wait_for_client(struct relay *relay)
 {
     static const struct timeval patience = {.tv_sec = RELAY_PATIENCE_SECONDS};
 
@@ -127,14 +165,14 @@ static void wait_for_client(struct relay *relay)
     }
 }
 
-static void patience_over(evutil_socket_t fd, short what, void *context)
+static void relay_patience_over(evutil_socket_t fd, short what, void *context)
 {
     struct relay *relay = context;
 
     (void)fd;
     (void)what;
     if (relay->ways[0].passed > relay->passed_before) {
-        wait_for_client(relay);
+        relay_wait_for_client(relay);
     } else {
         relay->over(relay, 0);
     }
@@ -148,7 +186,7 @@ static void way_end(struct relay_way *way)
     if (way_is_over(&relay->ways[0]) && way_is_over(&relay->ways[1])) {
         relay->over(relay, 0);
     } else if (way == &relay->ways[1]) {
-        wait_for_client(relay);
+        relay_wait_for_client(relay);
     }
 }
 
@@ -172,7 +210,7 @@ bool relay_start(struct relay *relay, struct event_base *base, struct pipe_pool 
                  const int fds[2], void (*over)(struct relay *relay, int error))
 {
     *relay = (struct relay){.pool = pool, .over = over, .fds = {fds[0], fds[1]}};
-    (void)evtimer_assign(&relay->patience, base, patience_over, relay);
+    (void)evtimer_assign(&relay->patience, base, relay_patience_over, relay);
     for (unsigned i = 0; i < 2; i++) {
         struct relay_way *way = &relay->ways[i];
 

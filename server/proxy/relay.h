@@ -2,17 +2,16 @@
 #ifndef TANDEM_SERVER_PROXY_RELAY_H
 #define TANDEM_SERVER_PROXY_RELAY_H
 
-// Two connected sockets, each of which is sent what comes from the other one, unseen: splice(2)
-// moves it by way of a pipe. Of each way, no more is on its way here than fits into a pipe: nothing
-// is read while the other side has not taken what was read before. Where one side says that nothing
-// more comes from it, the other is told so when it has all; when both have, or something fails, it
-// is over. The second socket is the owner's: once it sends no more, it has hung up, mostly, and a
-// client that neither says anything nor leaves is not waited for.
+// Passes bytes between two connected sockets by splice(2) and a pipe for each direction, without
+// looking at them. Each direction has at most one pipe of bytes under way: nothing is read before
+// the other side has taken what was read. When one side has sent everything, the other is told so
+// after the last byte; when both have, or something fails, the relay is over. The second socket is
+// the owner's: when the owner sends no more, it has usually closed, and the relay does not wait for
+// a client that neither sends nor closes.
 //
-// The process ignores SIGPIPE: splice(2) cannot be told not to raise it.
+// The process ignores SIGPIPE, which splice(2) cannot suppress.
 
 #include "core/base/macros.h"
-#include "server/proxy/pipe_pool.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>
@@ -20,39 +19,64 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// A pool of empty pipes. A direction has a pipe only while there are bytes in it, so that an idle
+// connection takes no descriptors beside its sockets.
+
+#define PIPE_POOL_SPARES 16
+
+// The ends to read from and to write to; neither blocks.
+struct pipe_ends {
+    int out;
+    int in;
+};
+
+struct pipe_pool {
+    struct pipe_ends spares[PIPE_POOL_SPARES]; /* private */
+    size_t count;                              /* private */
+};
+
+// Takes an empty pipe. False, with errno, without descriptors or memory.
+bool pipe_pool_take(struct pipe_pool *pool, struct pipe_ends *ends) MUST_USE;
+
+// Returns an empty pipe.
+void pipe_pool_give(struct pipe_pool *pool, struct pipe_ends ends);
+
+// Closes the pipes of a pool, which is zeroed then. A zeroed pool is allowed.
+void pipe_pool_clear(struct pipe_pool *pool);
+
 struct relay;
 
-// From one socket to the other.
+// One direction.
 struct relay_way {
     struct relay *relay;   /* private */
-    struct event readable; /* private: the one has something */
-    struct event writable; /* private: the other takes something */
+    struct event readable; /* private: of the socket that it reads */
+    struct event writable; /* private: of the socket that it writes */
     struct pipe_ends pipe; /* private: while has_pipe */
     uint64_t passed;       // bytes
     size_t held;           // bytes in the pipe
     bool has_pipe;         /* private */
-    bool ended;            /* private: nothing more comes */
+    bool ended;            /* private: everything was read */
 };
 
 struct relay {
     struct pipe_pool *pool;                       /* private */
     void (*over)(struct relay *relay, int error); /* private */
     int fds[2];
-    struct relay_way ways[2]; // the first from the first socket
-    struct event patience;    /* private: with the client, when the owner sends no more */
-    uint64_t passed_before;   /* private: bytes from the client, when that began */
+    struct relay_way ways[2]; // the first reads the first socket
+    struct event patience;    /* private: with the client, after the owner has sent everything */
+    uint64_t passed_before;   /* private: bytes of the client when that began */
 };
 
-// How long a client may say nothing when the owner sends no more.
+// How long a client may send nothing after the owner has sent everything.
 #define RELAY_PATIENCE_SECONDS 5
 
-// Begins to pass bytes between two sockets that do not block, which stay the caller's. `over` is
-// called once, by the base: error is 0, or what has failed; it is to stop the relay, and may free
-// it. False without memory: it is stopped.
+// Begins to pass bytes between two sockets that do not block, and that stay the caller's. `over` is
+// called once, by the base, with 0 or the error of errno.h; it must call relay_stop(), and may free
+// the relay. False without memory: the relay is stopped.
 bool relay_start(struct relay *relay, struct event_base *base, struct pipe_pool *pool,
                  const int fds[2], void (*over)(struct relay *relay, int error)) MUST_USE;
 
-// Leaves no event and no pipe. A zeroed one is allowed.
+// Leaves no event and no pipe. A zeroed relay is allowed.
 void relay_stop(struct relay *relay);
 
 #endif

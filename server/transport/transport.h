@@ -3,7 +3,7 @@
 #define TANDEM_SERVER_TRANSPORT_TRANSPORT_H
 
 // What stands between a connection and its socket. A transport is a table of operations; which one
-// a connection has follows from its service (server/conn.h), so that it costs the connection no
+// a connection has follows from its service (server/conn/conn.h), so that it costs the connection no
 // byte. Nothing else touches a connected socket's descriptor, but for the event that watches it.
 //
 // Nothing here waits. The loop watches descriptors for edges, so that every operation says whether

@@ -17,8 +17,8 @@ CIRCLES = {
              "queue roll",  # a queue that has gone stays for the rolls that have it
              "expiry gate open_queues",),  # which queue is open, and where it stands then
     "admin": ("assets page",),  # the files of the page, and the routes to them
-    # A connection: its two directions, its places in a turn, its wire.
-    "server": ("conn conn_input conn_lists conn_output conn_wire",),
+    # A connection: its life, and what it receives and sends.
+    "server/conn": ("conn conn_transfer",),
 }
 
 # What the scheduler may ask of the system: memory, text made in memory, and a message before it aborts. No socket, no file,

@@ -2,7 +2,7 @@
 #include "tests/server/access_bed.h"
 
 #include "core/base/log.h"
-#include "server/rules.h"
+#include "server/conn/rule_set.h"
 #include "tests/server/server_cmocka.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ void access_bed_rule(struct access_bed *bed, const char *format, ...)
 {
     char path[] = "/tmp/tandem-access-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
-    struct rules *rules;
+    struct rule_set *rules;
     struct error_text why = {""};
     va_list args;
     int written;
@@ -83,7 +83,7 @@ void access_bed_rule(struct access_bed *bed, const char *format, ...)
     va_end(args);
     assert_true(written > 0);
     assert_int_equal(fclose(file), 0);
-    rules = rules_read(path, &why);
+    rules = rule_set_read(path, &why);
     (void)unlink(path);
     assert_string_equal(why.text, "");
     assert_non_null(rules);

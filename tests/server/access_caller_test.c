@@ -2,7 +2,7 @@
 // Whom a connection speaks for, and what its front-end is told that it may do: by itself, and with
 // a token.
 #include "core/grants.h"
-#include "server/conn_caller.h"
+#include "server/conn/conn_caller.h"
 #include "tests/server/access_bed.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"

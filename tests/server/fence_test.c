@@ -2,7 +2,7 @@
 // The fence of a store that others may take over: while it is closed, nothing leaves, and nothing
 // is read.
 #include "core/base/fence.h"
-#include "server/chores.h"
+#include "server/conn/turn.h"
 #include "server/io/io.h"
 #include "server/process/clock.h"
 #include "tests/server/server_bed.h"
@@ -236,12 +236,12 @@ static void work_in_the_background_waits_for_the_fence(void **state)
 {
     struct bed *bed = *state;
     unsigned jobs = 0, sight = 0;
-    struct chore others = {.due = due_at_once, .work = count_slice, .context = &jobs};
-    struct chore operators = {
+    struct background_task others = {.due = due_at_once, .work = count_slice, .context = &jobs};
+    struct background_task operators = {
         .due = due_at_once, .work = count_slice, .context = &sight, .for_operators = true};
 
-    chores_add(&bed->loop.turn, &others);
-    chores_add(&bed->loop.turn, &operators);
+    turn_add_task(&bed->loop.turn, &others);
+    turn_add_task(&bed->loop.turn, &operators);
     close_fence(bed);
     bed_turns(bed, 3);
     assert_int_equal(jobs, 0);
@@ -249,8 +249,8 @@ static void work_in_the_background_waits_for_the_fence(void **state)
     open_fence(bed);
     bed_turns(bed, 3);
     assert_true(jobs > 0);
-    chores_remove(&bed->loop.turn, &others);
-    chores_remove(&bed->loop.turn, &operators);
+    turn_remove_task(&bed->loop.turn, &others);
+    turn_remove_task(&bed->loop.turn, &operators);
 }
 
 // The thread has it in hand already.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // What threads hand each other, and how they wake each other: batches, outboxes, sleepers, meters,
 // and sockets on their way from one thread to another. All in one thread.
-#include "server/io/arrivals.h"
-#include "server/io/outbox.h"
+#include "server/io/io_thread.h"
+#include "server/io/io_batch.h"
 
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
@@ -38,13 +38,13 @@ static int pair_setup(void **state)
 // Reads all that was handed over; returns how many batches that were.
 static unsigned read_all(struct pair *pair)
 {
-    struct batch *batch = batch_of(mailbox_take(&pair->queue));
+    struct io_batch *batch = io_batch_of(mailbox_take(&pair->queue));
     unsigned count = 0;
 
     while (batch) {
-        struct batch *next = batch_next(batch);
+        struct io_batch *next = io_batch_next(batch);
 
-        batch_send_home(batch);
+        io_batch_return(batch);
         batch = next;
         count++;
     }
@@ -88,20 +88,20 @@ static unsigned fill(struct pair *pair)
 
 static void batches_are_taken_in_the_order_in_which_they_were_pushed(void **state)
 {
-    struct batch *batches = calloc(3, sizeof *batches);
+    struct io_batch *batches = calloc(3, sizeof *batches);
     struct mailbox queue = {0};
 
     (void)state;
     assert_true(mailbox_empty(&queue));
-    assert_null(batch_of(mailbox_take(&queue)));
+    assert_null(io_batch_of(mailbox_take(&queue)));
     for (unsigned i = 0; i < 3; i++) {
         mailbox_put(&queue, &batches[i].mail);
     }
     assert_false(mailbox_empty(&queue));
-    assert_ptr_equal(batch_of(mailbox_take(&queue)), &batches[0]);
-    assert_ptr_equal(batch_next(&batches[0]), &batches[1]);
-    assert_ptr_equal(batch_next(&batches[1]), &batches[2]);
-    assert_null(batch_next(&batches[2]));
+    assert_ptr_equal(io_batch_of(mailbox_take(&queue)), &batches[0]);
+    assert_ptr_equal(io_batch_next(&batches[0]), &batches[1]);
+    assert_ptr_equal(io_batch_next(&batches[1]), &batches[2]);
+    assert_null(io_batch_next(&batches[2]));
     assert_true(mailbox_empty(&queue));
     free(batches);
 }
@@ -109,10 +109,10 @@ static void batches_are_taken_in_the_order_in_which_they_were_pushed(void **stat
 static void notes_keep_their_order_and_their_bytes(void **state)
 {
     struct pair *pair = *state;
-    const struct batch *batch;
+    const struct io_batch *batch;
 
     for (unsigned i = 0; i < 3; i++) {
-        struct batch *to = outbox_room(&pair->outbox, 4);
+        struct io_batch *to = outbox_room(&pair->outbox, 4);
 
         assert_non_null(to);
         memset(to->bytes + to->used, 'a' + (int)i, i + 2);
@@ -120,7 +120,7 @@ static void notes_keep_their_order_and_their_bytes(void **state)
     }
     assert_true(mailbox_empty(&pair->queue));
     outbox_flush(&pair->outbox);
-    batch = batch_of(mailbox_take(&pair->queue));
+    batch = io_batch_of(mailbox_take(&pair->queue));
     assert_int_equal(batch->count, 3);
     for (unsigned i = 0; i < 3; i++) {
         assert_int_equal(batch->notes[i].what, i);
@@ -128,21 +128,21 @@ static void notes_keep_their_order_and_their_bytes(void **state)
         assert_memory_equal(note_bytes(batch, &batch->notes[i]).ptr, (&"aaaa\0bbbb\0cccc"[5 * i]),
                             i + 2);
     }
-    mailbox_put(&pair->queue, &((struct batch *)(uintptr_t)batch)->mail);
+    mailbox_put(&pair->queue, &((struct io_batch *)(uintptr_t)batch)->mail);
 }
 
 static void batch_with_no_room_for_a_note_or_its_bytes_is_handed_over(void **state)
 {
     struct pair *pair = *state;
 
-    for (unsigned i = 0; i < BATCH_NOTES; i++) {
+    for (unsigned i = 0; i < IO_BATCH_NOTES; i++) {
         assert_non_null(outbox_room(&pair->outbox, 0));
         (void)outbox_note(&pair->outbox, NULL, 0, 0);
     }
     assert_true(mailbox_empty(&pair->queue));
-    assert_non_null(outbox_room(&pair->outbox, BATCH_BYTES));
+    assert_non_null(outbox_room(&pair->outbox, IO_BATCH_BYTES));
     assert_false(mailbox_empty(&pair->queue));
-    (void)outbox_note(&pair->outbox, NULL, 0, BATCH_BYTES - 1);
+    (void)outbox_note(&pair->outbox, NULL, 0, IO_BATCH_BYTES - 1);
     // It has room for one more byte, and not for two.
     assert_int_equal(outbox_room(&pair->outbox, 1)->count, 1);
     assert_int_equal(outbox_room(&pair->outbox, 2)->count, 0);
@@ -153,7 +153,7 @@ static void what_is_empty_is_not_handed_over(void **state)
 {
     struct pair *pair = *state;
 
-    sleeper_lie_down(&pair->reader);
+    sleeper_begin(&pair->reader);
     outbox_flush(&pair->outbox);
     assert_non_null(outbox_room(&pair->outbox, 0));
     outbox_flush(&pair->outbox);
@@ -190,7 +190,7 @@ static void writer_that_has_no_batch_is_woken_by_the_first_that_comes_home(void 
 
     (void)fill(pair);
     assert_false(outbox_may_write(&pair->outbox));
-    sleeper_lie_down(&pair->writer);
+    sleeper_begin(&pair->writer);
     (void)read_all(pair);
     assert_int_equal(wakes(&pair->writer), 1);
     assert_true(outbox_may_write(&pair->outbox));
@@ -204,7 +204,7 @@ static void writer_that_has_a_batch_is_not_woken_by_those_that_come_home(void **
     (void)outbox_note(&pair->outbox, NULL, 0, 0);
     outbox_flush(&pair->outbox);
     assert_true(outbox_may_write(&pair->outbox));
-    sleeper_lie_down(&pair->writer);
+    sleeper_begin(&pair->writer);
     (void)read_all(pair);
     assert_int_equal(wakes(&pair->writer), 0);
 }
@@ -230,7 +230,7 @@ static void outbox_without_memory_writes_again_when_a_batch_comes_home(void **st
     assert_null(outbox_room(&pair->outbox, 0));
     // There may be more, but memory is not asked for again and again meanwhile.
     assert_false(outbox_may_write(&pair->outbox));
-    sleeper_lie_down(&pair->writer);
+    sleeper_begin(&pair->writer);
     (void)read_all(pair);
     assert_int_equal(wakes(&pair->writer), 1);
     assert_true(outbox_may_write(&pair->outbox));
@@ -253,8 +253,8 @@ static void thread_that_is_awake_is_not_woken(void **state)
 
     sleeper_wake(&pair->reader);
     assert_int_equal(wakes(&pair->reader), 0);
-    sleeper_lie_down(&pair->reader);
-    sleeper_get_up(&pair->reader);
+    sleeper_begin(&pair->reader);
+    sleeper_end(&pair->reader);
     sleeper_wake(&pair->reader);
     assert_int_equal(wakes(&pair->reader), 0);
 }
@@ -263,11 +263,11 @@ static void thread_that_sleeps_is_woken_once(void **state)
 {
     struct pair *pair = *state;
 
-    sleeper_lie_down(&pair->reader);
+    sleeper_begin(&pair->reader);
     (void)fill(pair);
     sleeper_wake(&pair->reader);
     assert_int_equal(wakes(&pair->reader), 1);
-    sleeper_lie_down(&pair->reader);
+    sleeper_begin(&pair->reader);
     sleeper_wake(&pair->reader);
     assert_int_equal(wakes(&pair->reader), 1);
 }
@@ -291,19 +291,19 @@ static void meter_tells_how_long_its_thread_has_slept_so_far(void **state)
 static void next_socket_is_for_the_thread_that_has_the_fewest(void **state)
 {
     struct io_thread *threads = calloc(3, sizeof *threads);
-    const struct thread_common common = {.threads = threads, .count = 3};
+    const struct io_common common = {.threads = threads, .count = 3};
 
     (void)state;
-    assert_ptr_equal(arrivals_fewest(&common), &threads[0]);
-    arrivals_expect(&threads[0]);
-    assert_ptr_equal(arrivals_fewest(&common), &threads[1]);
-    arrivals_expect(&threads[1]);
-    assert_ptr_equal(arrivals_fewest(&common), &threads[2]);
-    arrivals_expect(&threads[2]);
-    arrivals_expect(&threads[0]);
-    arrivals_part(&threads[1]);
-    assert_ptr_equal(arrivals_fewest(&common), &threads[1]);
-    assert_int_equal(arrivals_count(&threads[0]), 2);
+    assert_ptr_equal(io_common_fewest(&common), &threads[0]);
+    io_thread_expect_link(&threads[0]);
+    assert_ptr_equal(io_common_fewest(&common), &threads[1]);
+    io_thread_expect_link(&threads[1]);
+    assert_ptr_equal(io_common_fewest(&common), &threads[2]);
+    io_thread_expect_link(&threads[2]);
+    io_thread_expect_link(&threads[0]);
+    io_thread_lose_link(&threads[1]);
+    assert_ptr_equal(io_common_fewest(&common), &threads[1]);
+    assert_int_equal(io_thread_links(&threads[0]), 2);
     free(threads);
 }
 
@@ -316,17 +316,17 @@ static void sockets_arrive_in_order_and_wake_the_thread(void **state)
     (void)state;
     assert_true(sleeper_open(&thread->sleeper));
     assert_true(mailbox_empty(&thread->arrivals));
-    sleeper_lie_down(&thread->sleeper);
+    sleeper_begin(&thread->sleeper);
     for (unsigned i = 0; i < 3; i++) {
         links[i] = link_new(&service, -1, NULL);
-        arrivals_send(thread, links[i]);
+        io_thread_send_link(thread, links[i]);
     }
     assert_int_equal(wakes(&thread->sleeper), 1);
     assert_false(mailbox_empty(&thread->arrivals));
-    assert_ptr_equal(arrivals_take(thread), links[0]);
-    assert_ptr_equal(arrivals_next(links[0]), links[1]);
-    assert_ptr_equal(arrivals_next(links[1]), links[2]);
-    assert_null(arrivals_next(links[2]));
+    assert_ptr_equal(mailbox_take(&thread->arrivals), &links[0]->mail);
+    assert_ptr_equal(links[0]->mail.next, &links[1]->mail);
+    assert_ptr_equal(links[1]->mail.next, &links[2]->mail);
+    assert_null(links[2]->mail.next);
     assert_true(mailbox_empty(&thread->arrivals));
     for (unsigned i = 0; i < 3; i++) {
         link_free(links[i]);

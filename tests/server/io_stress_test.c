@@ -3,7 +3,7 @@
 // accept, that come and go between them and the loop, and that end in every
 // way. What matters is that nothing is lost, that it ends, and that
 // ThreadSanitizer finds no race.
-#include "server/net/seats.h"
+#include "server/net/admission.h"
 #include "server/io/io_private.h"
 
 #include "server/process/clock.h"
@@ -215,7 +215,7 @@ static void run(struct stress *stress)
     for (unsigned turn = 0; stress->done < CLIENTS || atomic_load(&loop->turn.open) > 0; turn++) {
         loop->turn.io->spread.on = turn % 64 < 32;
         loop_turn(loop, true);
-        io_set_full(loop->turn.io, atomic_load(&loop->turn.open) >= CLIENTS * 2 ? SEATS_ALL : 0);
+        io_set_full(loop->turn.io, atomic_load(&loop->turn.open) >= CLIENTS * 2 ? SLOTS_ALL : 0);
     }
 }
 

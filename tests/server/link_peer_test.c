@@ -3,7 +3,7 @@
 // nothing more, take nothing, or send without end. It must mean what it means without I/O threads.
 #include "server/io/io_private.h"
 
-#include "server/io/arrivals.h"
+#include "server/io/io_thread.h"
 #include "server/net/socket.h"
 
 #include "tests/server/server_bed.h"
@@ -82,7 +82,7 @@ static void input_before_the_end_is_used_where_the_end_means_that_the_peer_has_g
     send_bytes(client, body, LONG_BODY);
     send_text(client, "last\n");
     assert_int_equal(shutdown(client, SHUT_WR), 0);
-    (void)thread_round(bed_latest(bed)->link->side.thread, false);
+    (void)io_thread_round(bed_latest(bed)->link->side.thread, false);
     core_turn(bed);
     core_turn(bed);
     // The answer leaves while the thread has not read on.
@@ -173,14 +173,14 @@ static void peer_that_has_taken_all_may_be_silent(void **state)
 }
 
 // More than a turn takes input from, all of which have something to say all the time.
-enum { CROWD = 2 * TURN_CONNS_MAX };
+enum { CLIENTS = 2 * TURN_CONNS_MAX };
 
 // So many turns pass, before each of which all of them say something.
-static void crowd_turns(struct bed *bed, const int crowd[CROWD], unsigned turns)
+static void clients_turns(struct bed *bed, const int clients[CLIENTS], unsigned turns)
 {
     while (turns-- > 0) {
-        for (unsigned i = 0; i < CROWD; i++) {
-            send_text(crowd[i], "x\n");
+        for (unsigned i = 0; i < CLIENTS; i++) {
+            send_text(clients[i], "x\n");
         }
         bed_turns(bed, 1);
     }
@@ -190,19 +190,19 @@ static void links_have_their_share_of_turns_that_others_fill(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
-    int crowd[CROWD];
+    int clients[CLIENTS];
     char answer[8];
 
     ((struct io *)bed->loop.turn.io)->spread.on = false;
-    for (unsigned i = 0; i < CROWD; i++) {
-        crowd[i] = bed_connect(bed);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        clients[i] = bed_connect(bed);
     }
-    crowd_turns(bed, crowd, 10);
+    clients_turns(bed, clients, 10);
     send_text(client, "one\n");
-    crowd_turns(bed, crowd, 10);
+    clients_turns(bed, clients, 10);
     assert_int_equal(recv(client, answer, sizeof answer, 0), 4);
-    for (unsigned i = 0; i < CROWD; i++) {
-        (void)close(crowd[i]);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        (void)close(clients[i]);
     }
     (void)close(client);
 }
@@ -217,22 +217,22 @@ static void count_up(evutil_socket_t fd, short what, void *context)
 static void events_of_the_loop_have_their_share_of_turns_that_links_fill(void **state)
 {
     struct bed *bed = *state;
-    int crowd[CROWD];
+    int clients[CLIENTS];
     struct event event;
     unsigned calls = 0;
 
-    for (unsigned i = 0; i < CROWD; i++) {
-        crowd[i] = connect_remote(bed);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        clients[i] = connect_remote(bed);
     }
     assert_int_equal(evtimer_assign(&event, bed->loop.turn.base, count_up, &calls), 0);
-    crowd_turns(bed, crowd, 5);
+    clients_turns(bed, clients, 5);
     for (unsigned i = 0; i < 5; i++) {
         event_active(&event, EV_TIMEOUT, 0);
-        crowd_turns(bed, crowd, 2);
+        clients_turns(bed, clients, 2);
         assert_int_equal(calls, i + 1);
     }
-    for (unsigned i = 0; i < CROWD; i++) {
-        (void)close(crowd[i]);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        (void)close(clients[i]);
     }
 }
 
@@ -241,24 +241,24 @@ static void no_more_connections_begin_in_a_turn_than_it_takes_input_from(void **
 {
     struct bed *bed = *state;
     struct io *io = bed->loop.turn.io;
-    int clients[CROWD];
+    int clients[CLIENTS];
 
-    for (unsigned i = 0; i < CROWD; i++) {
+    for (unsigned i = 0; i < CLIENTS; i++) {
         int fds[2];
 
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
         clients[i] = fds[1];
         bed->loop.turn.open++;
-        arrivals_expect(&io->threads[0]);
-        arrivals_send(&io->threads[0], link_new(&bed->service.io, fds[0], NULL));
+        io_thread_expect_link(&io->threads[0]);
+        io_thread_send_link(&io->threads[0], link_new(&bed->service.io, fds[0], NULL));
     }
-    (void)thread_round(&io->threads[0], false);
+    (void)io_thread_round(&io->threads[0], false);
     core_turn(bed);
     assert_in_range(bed->front.open, 1, TURN_CONNS_MAX);
     core_turn(bed);
     core_turn(bed);
-    assert_int_equal(bed->front.open, CROWD);
-    for (unsigned i = 0; i < CROWD; i++) {
+    assert_int_equal(bed->front.open, CLIENTS);
+    for (unsigned i = 0; i < CLIENTS; i++) {
         (void)close(clients[i]);
     }
 }

@@ -45,7 +45,7 @@ static int link_teardown(void **state)
 static void thread_rounds(const struct bed *bed)
 {
     for (unsigned i = 0; i < io_of(bed)->count; i++) {
-        (void)thread_round(&io_of(bed)->threads[i], false);
+        (void)io_thread_round(&io_of(bed)->threads[i], false);
     }
 }
 

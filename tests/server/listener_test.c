@@ -394,7 +394,7 @@ static void file_that_is_no_socket_is_left_alone(void **state)
 
     (void)close(open(fixture->path, O_CREAT | O_WRONLY, 0600));
     assert_false(fixture_open(fixture, fixture->address));
-    expect_reason(fixture, "something else than a socket");
+    expect_reason(fixture, "the file there is not a socket");
     assert_int_equal(lstat(fixture->path, &st), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/loop_watch.h"
+#include "server/loop.h"
 
 #include "tests/server/server_cmocka.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "server/conn_private.h"
+#include "server/conn/conn_private.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
@@ -97,7 +97,7 @@ static void what_keeps_its_time_is_counted_as_memory(void **state)
     without = counted_for_one(bed);
     limit(bed, 10 * NSEC_PER_SEC, 0);
     assert_int_equal(counted_for_one(bed) - without,
-                     sizeof(struct conn_deadline) + sizeof(struct conn_pace));
+                     sizeof(struct conn_deadline) + sizeof(struct patience));
 }
 
 static void silent_client_is_closed_when_it_has_been_idle_for_so_long(void **state)

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "tests/server/proxy_bed.h"
 
-#include "server/net/event_loop.h"
+#include "server/net/edge_socket.h"
 #include "server/process/clock.h"
 #include "tests/server/server_cmocka.h"
 
@@ -33,7 +33,7 @@ void proxy_bed_open(struct proxy_bed *bed)
 
     (void)signal(SIGPIPE, SIG_IGN);
     bed->descriptors = proxy_bed_descriptors();
-    bed->base = event_loop_new();
+    bed->base = edge_base_new();
     assert_non_null(bed->base);
     bed->tick = event_new(bed->base, -1, EV_PERSIST, ticked, NULL);
     assert_non_null(bed->tick);

@@ -4,7 +4,7 @@
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "server/net/crowd.h"
+#include "server/net/admission.h"
 #include "server/process/clock.h"
 #include "tests/server/proxy_bed.h"
 #include "tests/server/server_cmocka.h"
@@ -339,19 +339,19 @@ static void another_owner_ends_all_connections_and_the_same_none(void **state)
 {
     struct fixture *fixture = *state;
     struct siphash_key key = {0};
-    struct crowd *crowd = crowd_new(&key);
+    struct peer_limits *peer_limits = peer_limits_new(&key);
     int fds[2];
     int client;
     int fd;
 
-    crowd_limit(crowd, 1);
+    peer_limits_set(peer_limits, 1);
     proxy_free(fixture->proxy);
-    fixture->limits.crowd = crowd;
+    fixture->limits.peer_limits = peer_limits;
     fixture->proxy = proxy_new(fixture->bed.base, &fixture->limits);
     proxy_aim(fixture->proxy, fixture->text);
     bed_connect(fds);
     client = fds[0];
-    assert_true(crowd_enter(crowd, fds[1], 0));
+    assert_true(peer_limits_enter(peer_limits, fds[1], 0));
     assert_true(proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
     fd = accept_next(fixture, fixture->owner);
     expect_talk(fixture, client, fd);
@@ -365,12 +365,12 @@ static void another_owner_ends_all_connections_and_the_same_none(void **state)
     (void)close(fd);
     // Its address has none any more.
     bed_connect(fds);
-    assert_true(crowd_enter(crowd, fds[1], 0));
+    assert_true(peer_limits_enter(peer_limits, fds[1], 0));
     proxy_aim(fixture->proxy, "");
     assert_false(proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
-    assert_int_equal(atomic_load(&crowd_seats(crowd)->taken[0]), 0);
+    assert_int_equal(atomic_load(&peer_limits_slots(peer_limits)->taken[0]), 0);
     (void)close(fds[0]);
-    crowd_free(crowd);
+    peer_limits_free(peer_limits);
 }
 
 static void connection_that_is_still_being_made_ends_with_the_owner(void **state)

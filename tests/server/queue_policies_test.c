@@ -197,7 +197,7 @@ static void policy_that_is_wrong_changes_nothing(void **state)
         {"a", "max_jobs", "many", "max_jobs: `many` is not a whole number"},
         {"a", "max_job", "1", "there is no key `max_job` in sections [queue ...]"},
         {"a", "burst", "1", "burst needs a rate"},
-        {"a", "push", "https://example.org/", "push: only a section of the file may say that"},
+        {"a", "push", "https://example.org/", "push: only the configuration file may set this"},
         {"a", "dead_queue", "x\nmax_jobs = 5", "dead_queue needs on_exhausted = move"},
     };
     struct world *world = *state;
@@ -240,7 +240,7 @@ static void only_so_many_are_made(void **state)
         assert_int_equal(set(world, glob, NULL, NULL, -1), STATUS_OK);
     }
     assert_int_equal(set(world, "more", NULL, NULL, -1), STATUS_TOO_LARGE);
-    assert_string_equal(world->why.text, "200 policies were made at run time already");
+    assert_string_equal(world->why.text, "there are 200 policies made at run time already");
     assert_int_equal(set(world, "q7", "max_jobs", "1", -1), STATUS_OK);
 }
 
@@ -366,7 +366,7 @@ static void memo_that_is_refused_leaves_all_as_it_was(void **state)
     assert_int_equal(set(world, "b", "max_jobs", "5", -1), STATUS_NO_MEMORY);
     broker_memo_limit(world->broker, MEMO_POLICY, 1);
     assert_int_equal(set(world, "b", "max_jobs", "5", -1), STATUS_TOO_LARGE);
-    assert_string_equal(world->why.text, "there is too much of it to be kept");
+    assert_string_equal(world->why.text, "the policy is too large to be kept");
     assert_string_equal(globs(world), "a file.* * ");
     assert_int_equal(max_jobs(world, "b"), 2);
     assert_int_equal(max_jobs(world, "a"), 4);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/server_bed.h"
-#include "server/conn_link.h"
+#include "server/conn/conn.h"
 #include "server/io/io_private.h"
-#include "server/roster.h"
 
 #include "tests/server/bed_caller.h"
 #include "tests/server/server_cmocka.h"
@@ -373,7 +372,7 @@ void bed_init(struct bed *bed, struct instant (*now)(void))
     bed->service = (struct service){.frontend = &bed->frontend,
                                     .shared = &bed->front,
                                     .turn = &bed->loop.turn,
-                                    .tally = &bed->tally};
+                                    .counters = &bed->counters};
     bed_use_transport(bed, &transport_plain);
     assert_int_equal(stub_start(&bed->front, bed->broker, NULL, NULL), STATUS_OK);
     if (BED_IO_THREADS > 0) {
@@ -508,7 +507,7 @@ static void bed_thread_rounds(const struct bed *bed)
     const struct io *io = bed->loop.turn.io;
 
     for (unsigned i = 0; io && i < io->count; i++) {
-        (void)thread_round(&io->threads[i], false);
+        (void)io_thread_round(&io->threads[i], false);
     }
 }
 
@@ -529,10 +528,10 @@ void bed_turns(struct bed *bed, unsigned count)
 
 struct conn *bed_latest(struct bed *bed)
 {
-    struct conn *latest = roster_first(&bed->loop.turn);
+    struct conn *latest = conn_registry_first(&bed->loop.turn);
 
     assert_non_null(latest);
-    for (struct conn *conn; (conn = roster_next(latest));) {
+    for (struct conn *conn; (conn = conn_registry_next(latest));) {
         latest = conn;
     }
     return latest;

@@ -27,7 +27,7 @@
 // A client that is too late (proto_common/pace.h) is answered `idle` or `slow`, and is finished.
 
 #include "core/broker.h"
-#include "server/conn_private.h"
+#include "server/conn/conn_private.h"
 #include "server/loop.h"
 
 #include <stdbool.h>
@@ -74,7 +74,7 @@ struct bed {
     struct loop loop;
     struct bed_front front;
     struct service service;
-    struct tally tally; // of that
+    struct service_counters counters; // of that
 };
 
 // The clock that loops on the bed read.

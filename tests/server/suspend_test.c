@@ -2,7 +2,7 @@
 
 // The machine has been suspended: what the loop does when it is resumed.
 
-#include "server/conn_private.h"
+#include "server/conn/conn_private.h"
 #include "server/process/suspend.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"

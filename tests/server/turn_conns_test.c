@@ -87,7 +87,7 @@ static void all_are_dear(struct crowd *crowd, const char *then)
     for (int i = 0; i < MANY; i++) {
         bed_send(&crowd->bed, crowd->clients[i], "dear\n");
         bed_expect(&crowd->bed, crowd->clients[i], "dear\n");
-        assert_true(conn_is_dear(crowd->conns[i]));
+        assert_true(conn_is_expensive(crowd->conns[i]));
     }
     bed_turns(&crowd->bed, 2);
     for (int i = 0; i < MANY; i++) {
@@ -113,7 +113,7 @@ static void turn_feeds_dear_ones_for_so_long_and_one_at_least(void **state)
 
     all_are_dear(crowd, "dear\n");
     // Those that are ready are found out in a turn that feeds one of them.
-    looks_last_for = TURN_DEAR_FOR;
+    looks_last_for = TURN_EXPENSIVE_FOR;
     for (int turns = 1; turns <= MANY; turns++) {
         bed_turn(&crowd->bed, false);
         assert_in_range(served(crowd), 1, turns);
@@ -143,9 +143,9 @@ static void dear_one_is_like_others_after_some_cheap_feeds(void **state)
     struct crowd *crowd = *state;
 
     all_are_dear(crowd, "line\n");
-    for (int i = 1; i <= CONN_DEAR_FEEDS; i++) {
+    for (int i = 1; i <= CONN_EXPENSIVE_FEEDS; i++) {
         bed_turns(&crowd->bed, 2);
-        assert_int_equal(conn_is_dear(crowd->conns[0]), i < CONN_DEAR_FEEDS);
+        assert_int_equal(conn_is_expensive(crowd->conns[0]), i < CONN_EXPENSIVE_FEEDS);
         say(crowd->clients[0], "line\n");
     }
 }
@@ -159,7 +159,7 @@ static void who_sends_much_at_once_is_dear(void **state)
     line[CONN_SMALL_MAX + 1] = '\0';
     say(crowd->clients[0], line);
     bed_turn(&crowd->bed, false);
-    assert_true(conn_is_dear(crowd->conns[0]));
+    assert_true(conn_is_expensive(crowd->conns[0]));
     free(line);
 }
 
@@ -170,8 +170,8 @@ static void who_is_answered_at_length_is_dear(void **state)
     say(crowd->clients[0], "big 16384\n");
     say(crowd->quick, "big 16383\n");
     bed_turn(&crowd->bed, false);
-    assert_true(conn_is_dear(crowd->conns[0]));
-    assert_false(conn_is_dear(crowd->quick_conn));
+    assert_true(conn_is_expensive(crowd->conns[0]));
+    assert_false(conn_is_expensive(crowd->quick_conn));
 }
 
 // Has the connection send so much at the end of the next turn.
@@ -238,9 +238,9 @@ static void loop_does_not_sleep_while_some_wait_behind_others(void **state)
 
     all_are_dear(crowd, "dear\n");
     // All wait among the dear ones.
-    looks_last_for = TURN_DEAR_FOR;
+    looks_last_for = TURN_EXPENSIVE_FOR;
     bed_turns(&crowd->bed, MANY / 2);
-    assert_false(list_empty(&crowd->bed.loop.turn.dear));
+    assert_false(list_empty(&crowd->bed.loop.turn.expensive));
     while (served(crowd) < MANY) {
         bed_turn(&crowd->bed, true);
     }
@@ -263,7 +263,7 @@ static void those_that_wait_behind_others_can_be_closed(void **state)
     stage_all(crowd);
     bed_turns(&crowd->bed, 3);
     loop_close_all(&crowd->bed.loop);
-    assert_true(list_empty(&crowd->bed.loop.turn.dear));
+    assert_true(list_empty(&crowd->bed.loop.turn.expensive));
     assert_true(list_empty(&crowd->bed.loop.turn.bulky));
     assert_int_equal(crowd->bed.front.open, 0);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // The turn: whose turn it is, what time it is, and when there is something to do.
 #include "core/base/log.h"
-#include "server/conn_private.h"
+#include "server/conn/conn_private.h"
 #include "server/process/clock.h"
-#include "server/roster.h"
+#include "server/conn/conn.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -62,7 +62,7 @@ static void long_pipeline_does_not_hold_up_others(void **state)
     send_raw(other, "quick\n");
     bed_turns(bed, 1);
     assert_int_equal(recv(other, reply, sizeof reply, 0), 6);
-    assert_in_range(backlog_len(&roster_first(&bed->loop.turn)->input), 5000, 9999);
+    assert_in_range(backlog_len(&conn_registry_first(&bed->loop.turn)->input), 5000, 9999);
     bed_expect(bed, busy, text);
     (void)close(busy);
     (void)close(other);
@@ -377,7 +377,7 @@ static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void 
     connect_all(&bed, clients);
     feed_lasts_for = TURN_OUTPUT_FOR;
     send_raw(clients[0], "line\n");
-    for (struct conn *conn = roster_first(&bed.loop.turn); conn; conn = roster_next(conn)) {
+    for (struct conn *conn = conn_registry_first(&bed.loop.turn); conn; conn = conn_registry_next(conn)) {
         conn_touch(conn);
     }
     bed_turn(&bed, false);
@@ -394,7 +394,7 @@ static size_t unevenness(struct bed *bed)
     size_t most = 0;
     size_t least = SIZE_MAX;
 
-    for (const struct conn *conn = roster_first(&bed->loop.turn); conn; conn = roster_next(conn)) {
+    for (const struct conn *conn = conn_registry_first(&bed->loop.turn); conn; conn = conn_registry_next(conn)) {
         size_t len = backlog_len(&conn->input);
 
         most = len > most ? len : most;

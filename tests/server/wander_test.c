@@ -3,7 +3,7 @@
 // then, each client gets its answers in order. The test makes the rounds of the threads itself, so
 // that a seed always leads to the same.
 #include "server/io/io_private.h"
-#include "server/roster.h"
+#include "server/conn/conn.h"
 
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
@@ -32,7 +32,7 @@ struct client {
     bool is_over;   // the other
 };
 
-struct crowd {
+struct peer_limits {
     struct bed bed;
     uint64_t random;
     struct client clients[CLIENTS];
@@ -40,12 +40,12 @@ struct crowd {
 };
 
 // Of xorshift; below `n`.
-static unsigned draw(struct crowd *crowd, unsigned n)
+static unsigned draw(struct peer_limits *peer_limits, unsigned n)
 {
-    crowd->random ^= crowd->random << 13;
-    crowd->random ^= crowd->random >> 7;
-    crowd->random ^= crowd->random << 17;
-    return (unsigned)(crowd->random >> 20) % n;
+    peer_limits->random ^= peer_limits->random << 13;
+    peer_limits->random ^= peer_limits->random >> 7;
+    peer_limits->random ^= peer_limits->random << 17;
+    return (unsigned)(peer_limits->random >> 20) % n;
 }
 
 static void text_add(struct text *text, const char *bytes, size_t len)
@@ -65,12 +65,12 @@ static void text_add_line(struct text *text, const char *word, unsigned number)
 }
 
 // Answers that are long, bodies that are received in their place, and lines.
-static void add_command(struct crowd *crowd, struct client *client, unsigned number)
+static void add_command(struct peer_limits *peer_limits, struct client *client, unsigned number)
 {
     static char body[BODY_MAX];
-    unsigned len = 1 + draw(crowd, draw(crowd, 10) ? 200 : BODY_MAX);
+    unsigned len = 1 + draw(peer_limits, draw(peer_limits, 10) ? 200 : BODY_MAX);
 
-    switch (draw(crowd, 12)) {
+    switch (draw(peer_limits, 12)) {
     case 0:
         memset(body, 'B', len);
         text_add_line(&client->input, "big", len);
@@ -95,33 +95,33 @@ static void add_command(struct crowd *crowd, struct client *client, unsigned num
     }
 }
 
-static void crowd_open(struct crowd *crowd, uint64_t seed)
+static void crowd_open(struct peer_limits *peer_limits, uint64_t seed)
 {
-    memset(crowd, 0, sizeof *crowd);
-    bed_init(&crowd->bed, bed_now);
-    crowd->random = seed * 0x9e3779b97f4a7c15u + 1;
+    memset(peer_limits, 0, sizeof *peer_limits);
+    bed_init(&peer_limits->bed, bed_now);
+    peer_limits->random = seed * 0x9e3779b97f4a7c15u + 1;
     for (unsigned i = 0; i < CLIENTS; i++) {
         for (unsigned number = 0; number < COMMANDS; number++) {
-            add_command(crowd, &crowd->clients[i], number);
+            add_command(peer_limits, &peer_limits->clients[i], number);
         }
-        crowd->clients[i].fd = bed_connect(&crowd->bed);
+        peer_limits->clients[i].fd = bed_connect(&peer_limits->bed);
     }
 }
 
-static void crowd_close(struct crowd *crowd)
+static void crowd_close(struct peer_limits *peer_limits)
 {
     for (unsigned i = 0; i < CLIENTS; i++) {
-        (void)close(crowd->clients[i].fd);
-        free(crowd->clients[i].input.bytes);
-        free(crowd->clients[i].answers.bytes);
+        (void)close(peer_limits->clients[i].fd);
+        free(peer_limits->clients[i].input.bytes);
+        free(peer_limits->clients[i].answers.bytes);
     }
-    bed_close(&crowd->bed);
+    bed_close(&peer_limits->bed);
 }
 
-static void send_piece(struct crowd *crowd, struct client *client)
+static void send_piece(struct peer_limits *peer_limits, struct client *client)
 {
     struct text *input = &client->input;
-    size_t most = 1 + draw(crowd, draw(crowd, 20) ? 100 : 30000);
+    size_t most = 1 + draw(peer_limits, draw(peer_limits, 20) ? 100 : 30000);
     size_t left = input->len - input->at;
     ssize_t sent;
 
@@ -130,7 +130,7 @@ static void send_piece(struct crowd *crowd, struct client *client)
         client->rests--;
         return;
     }
-    client->rests = draw(crowd, 3) ? 0 : draw(crowd, 40);
+    client->rests = draw(peer_limits, 3) ? 0 : draw(peer_limits, 40);
     sent = send(client->fd, input->bytes + input->at, left < most ? left : most,
                 MSG_NOSIGNAL | MSG_DONTWAIT);
 
@@ -141,11 +141,11 @@ static void send_piece(struct crowd *crowd, struct client *client)
     }
 }
 
-static void receive_piece(struct crowd *crowd, struct client *client)
+static void receive_piece(struct peer_limits *peer_limits, struct client *client)
 {
     static char bytes[50000];
     struct text *answers = &client->answers;
-    size_t most = 1 + draw(crowd, draw(crowd, 2) ? 300 : sizeof bytes - 1);
+    size_t most = 1 + draw(peer_limits, draw(peer_limits, 2) ? 300 : sizeof bytes - 1);
     ssize_t got = recv(client->fd, bytes, most, 0);
 
     if (got == 0) {
@@ -158,53 +158,53 @@ static void receive_piece(struct crowd *crowd, struct client *client)
     }
 }
 
-static unsigned count_remote(const struct crowd *crowd)
+static unsigned count_remote(const struct peer_limits *peer_limits)
 {
     unsigned count = 0;
 
-    for (const struct conn *conn = roster_first(&crowd->bed.loop.turn); conn;
-         conn = roster_next(conn)) {
+    for (const struct conn *conn = conn_registry_first(&peer_limits->bed.loop.turn); conn;
+         conn = conn_registry_next(conn)) {
         count += conn->remote ? 1 : 0;
     }
     return count;
 }
 
 // Something happens, somewhere.
-static void crowd_step(struct crowd *crowd)
+static void crowd_step(struct peer_limits *peer_limits)
 {
-    struct io *io = crowd->bed.loop.turn.io;
-    struct client *client = &crowd->clients[draw(crowd, CLIENTS)];
-    unsigned before = count_remote(crowd);
+    struct io *io = peer_limits->bed.loop.turn.io;
+    struct client *client = &peer_limits->clients[draw(peer_limits, CLIENTS)];
+    unsigned before = count_remote(peer_limits);
 
-    if (draw(crowd, 50) == 0) {
+    if (draw(peer_limits, 50) == 0) {
         io->spread.on = !io->spread.on;
     }
-    switch (draw(crowd, 7)) {
+    switch (draw(peer_limits, 7)) {
     case 0:
     case 1:
         if (!client->has_ended) {
-            send_piece(crowd, client);
+            send_piece(peer_limits, client);
         }
         return;
     case 2:
     case 3:
         if (!client->is_over) {
-            receive_piece(crowd, client);
+            receive_piece(peer_limits, client);
         }
         return;
     case 4:
-        (void)thread_round(&io->threads[draw(crowd, io->count)], false);
+        (void)io_thread_round(&io->threads[draw(peer_limits, io->count)], false);
         return;
     default:
-        loop_turn(&crowd->bed.loop, false);
-        crowd->moves += before != count_remote(crowd) ? 1 : 0;
+        loop_turn(&peer_limits->bed.loop, false);
+        peer_limits->moves += before != count_remote(peer_limits) ? 1 : 0;
     }
 }
 
-static bool crowd_is_over(const struct crowd *crowd)
+static bool crowd_is_over(const struct peer_limits *peer_limits)
 {
     for (unsigned i = 0; i < CLIENTS; i++) {
-        if (!crowd->clients[i].is_over) {
+        if (!peer_limits->clients[i].is_over) {
             return false;
         }
     }
@@ -213,48 +213,48 @@ static bool crowd_is_over(const struct crowd *crowd)
 
 static void connections_that_come_and_go_answer_everything_in_order(void **state)
 {
-    struct crowd *crowd = malloc(sizeof *crowd);
+    struct peer_limits *peer_limits = malloc(sizeof *peer_limits);
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         unsigned steps = 0;
 
-        crowd_open(crowd, seed);
-        for (; steps < MANY_STEPS && !crowd_is_over(crowd); steps++) {
-            crowd_step(crowd);
+        crowd_open(peer_limits, seed);
+        for (; steps < MANY_STEPS && !crowd_is_over(peer_limits); steps++) {
+            crowd_step(peer_limits);
         }
-        assert_true(crowd_is_over(crowd));
-        assert_in_range(crowd->moves, 20, MANY_STEPS);
-        bed_turns(&crowd->bed, 3);
-        assert_int_equal(crowd->bed.front.open, 0);
-        assert_int_equal(crowd->bed.loop.turn.open, 0);
-        crowd_close(crowd);
+        assert_true(crowd_is_over(peer_limits));
+        assert_in_range(peer_limits->moves, 20, MANY_STEPS);
+        bed_turns(&peer_limits->bed, 3);
+        assert_int_equal(peer_limits->bed.front.open, 0);
+        assert_int_equal(peer_limits->bed.loop.turn.open, 0);
+        crowd_close(peer_limits);
     }
-    free(crowd);
+    free(peer_limits);
 }
 
 // Clients that leave at any point of that: nothing is left of them, whoever has what.
 static void connections_may_be_lost_wherever_they_are(void **state)
 {
-    struct crowd *crowd = malloc(sizeof *crowd);
+    struct peer_limits *peer_limits = malloc(sizeof *peer_limits);
 
     (void)state;
     for (uint64_t seed = 1; seed <= 5 * SEEDS; seed++) {
-        crowd_open(crowd, seed);
-        for (unsigned i = 200 + draw(crowd, 1000); i > 0; i--) {
-            crowd_step(crowd);
+        crowd_open(peer_limits, seed);
+        for (unsigned i = 200 + draw(peer_limits, 1000); i > 0; i--) {
+            crowd_step(peer_limits);
         }
         for (unsigned i = 0; i < CLIENTS; i += 2) {
-            (void)shutdown(crowd->clients[i].fd, SHUT_RDWR);
-            crowd->clients[i].has_ended = true;
-            crowd->clients[i].is_over = true;
+            (void)shutdown(peer_limits->clients[i].fd, SHUT_RDWR);
+            peer_limits->clients[i].has_ended = true;
+            peer_limits->clients[i].is_over = true;
         }
-        for (unsigned i = draw(crowd, 30); i > 0; i--) {
-            crowd_step(crowd);
+        for (unsigned i = draw(peer_limits, 30); i > 0; i--) {
+            crowd_step(peer_limits);
         }
-        crowd_close(crowd);
+        crowd_close(peer_limits);
     }
-    free(crowd);
+    free(peer_limits);
 }
 
 // Lines, more than any buffer takes, of which nothing is received for a while.

@@ -4,7 +4,7 @@
 
 #include "core/broker.h"
 #include "schedule/schedule.h"
-#include "server/calendar.h"
+#include "server/schedule_service.h"
 #include "server/config/settings.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
@@ -119,7 +119,7 @@ static int setup(void **state)
     place.broker = broker_new(&(const struct broker_options){0},
                               (struct instant){NSEC_PER_SEC, 1700000000 * NSEC_PER_SEC});
     assert_non_null(place.broker);
-    place.schedules = calendar_open(place.broker, settings, &why);
+    place.schedules = schedule_service_open(place.broker, settings, &why);
     assert_non_null(place.schedules);
     settings_free(settings);
     *state = &place;
@@ -143,7 +143,7 @@ static void sections_that_are_read_again_are_taken_over(void **state)
     struct schedule_info info;
     struct error_text why = {""};
 
-    assert_true(calendar_adopt(place->schedules, settings, &why));
+    assert_true(schedule_service_adopt(place->schedules, settings, &why));
     settings_free(settings);
     assert_true(schedules_find(place->schedules, SLICE("hourly"), &info));
     assert_true(slice_equal(info.spec->queue, SLICE("r")));
@@ -161,7 +161,7 @@ static void without_memory_nothing_is_taken_over(void **state)
 
     for (size_t n = 1; !taken; n++) {
         nth_alloc_fail(n);
-        taken = calendar_adopt(place->schedules, settings, &why);
+        taken = schedule_service_adopt(place->schedules, settings, &why);
         nth_alloc_fail(0);
         assert_int_equal(schedules_find(place->schedules, SLICE("c"), &info), taken);
         assert_int_equal(schedules_find(place->schedules, SLICE("b"), &info), !taken);
@@ -172,7 +172,7 @@ static void without_memory_nothing_is_taken_over(void **state)
     settings_free(settings);
 }
 
-static void a_calendar_needs_memory_to_open(void **state)
+static void a_schedule_service_needs_memory_to_open(void **state)
 {
     struct settings *settings = load(HOURLY);
     struct place *place = *state;
@@ -182,7 +182,7 @@ static void a_calendar_needs_memory_to_open(void **state)
 
     while (!schedules) {
         nth_alloc_fail(++n);
-        schedules = calendar_open(place->broker, settings, &why);
+        schedules = schedule_service_open(place->broker, settings, &why);
         nth_alloc_fail(0);
     }
     assert_in_range(n, 4, 20);
@@ -198,7 +198,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sections_that_are_read_again_are_taken_over, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(without_memory_nothing_is_taken_over, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_calendar_needs_memory_to_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_schedule_service_needs_memory_to_open, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -287,7 +287,7 @@ static void what_is_no_socket_is_left_alone(void **state)
     assert_int_equal(fclose(file), 0);
     (void)snprintf(address, sizeof address, "unix:%s", sandbox->socket);
     PROCESS_START(&sandbox->process, "-l", address);
-    process_expect_exit(&sandbox->process, 111, "there is something else than a socket");
+    process_expect_exit(&sandbox->process, 111, "the file there is not a socket");
     assert_int_equal(access(sandbox->socket, F_OK), 0);
 }
 

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+#include "server/server_private.h"
+
+#include "core/base/log.h"
+#include "core/base/memory.h"
+#include "proto_common/sight_policies.h"
+#include "proto_common/sight_push.h"
+#include "server/io/io.h"
+#include "server/process/usage.h"
+#include "server/conn/conn.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// How long what the system counts is told without asking it again.
+#define USAGE_FOR NSEC_PER_SEC
+
+static nsec_t server_now(const struct server *server)
+{
+    return broker_now(server->loop.turn.broker).mono;
+}
+
+// Where the system does not tell how many descriptors are open, those that are known.
+static uint64_t server_count_descriptors(const struct server *server)
+{
+    uint64_t told = usage_descriptors();
+
+    return told > 0 ? told
+                    : server->loop.turn.open + server->handshakes.count +
+                          listeners_count(&server->listeners) +
+                          IO_DESCRIPTORS(server_count_io_threads(server));
+}
+
+static void server_renew_usage(struct server *server)
+{
+    struct server_introspection *shown = &server->shown;
+    nsec_t now_at = server_now(server);
+
+    if (now_at >= shown->renew_at) {
+        shown->renew_at = now_at + USAGE_FOR;
+        shown->resident = usage_resident();
+        shown->descriptors = server_count_descriptors(server);
+    }
+}
+
+static bool sight_opening(void *host, struct sight_opening *opening)
+{
+    const struct server *server = host;
+    struct store_progress progress;
+    bool opens = opening_progress(&server->opening, &progress);
+
+    if (opens) {
+        *opening = (struct sight_opening){.done = progress.read,
+                                          .total = progress.size,
+                                          .jobs = progress.jobs,
+                                          .imports = opening_imports(&server->opening)};
+    }
+    return opens;
+}
+
+// As long as the journal is read, nobody else may look into it.
+static void sight_journal(void *host, struct sight_journal *journal)
+{
+    const struct server *server = host;
+    const struct store_settings *settings = &server->settings->journal;
+
+    *journal = (struct sight_journal){
+        .enabled = server->store != NULL,
+        .directory = settings->dir,
+        .fsync = settings->fsync,
+        .segment_bytes = server->store ? settings->segment_size : 0,
+        .disk_free = UINT64_MAX,
+    };
+    if (server->store && server->stage != SERVER_STARTS) {
+        server->store->ops->show(server->store, journal);
+    }
+}
+
+// Of a journal that nobody else may have, nothing is set.
+static void sight_cluster(void *host, struct sight_cluster *cluster)
+{
+    const struct server *server = host;
+    const struct store *store = server->store;
+
+    if (store && store->ops->cluster) {
+        store->ops->cluster(store, cluster);
+        server_count_passed(server, &cluster->proxied, &cluster->proxied_total);
+        cluster->takeovers = server->standby.takeovers;
+    }
+    cluster->required = server->settings->journal.quorum == QUORUM_YES;
+    cluster->trusted = server->settings->journal.quorum == QUORUM_NO;
+}
+
+static bool sight_protocol(void *host, size_t index, struct sight_protocol *protocol)
+{
+    const struct server *server = host;
+    const struct service *service;
+    const struct service_counters *counters;
+
+    if (index >= FRONTENDS) {
+        return false;
+    }
+    service = &server->services.each[index];
+    counters = service->counters;
+    *protocol = (struct sight_protocol){
+        .name = service->frontend->name,
+        .open = counters->open,
+        .accepted = counters->accepted,
+        .commands = counters->commands + service->frontend->commands(service->shared),
+        .received = counters->received,
+        .sent = counters->sent,
+    };
+    memcpy(protocol->refusals, counters->refusals, sizeof protocol->refusals);
+    return true;
+}
+
+static const char *sight_address(void *host, size_t protocol, size_t index)
+{
+    const struct server *server = host;
+
+    return listeners_address(&server->listeners, frontends[protocol]->name, index);
+}
+
+static bool sight_connection_next(void *host, uint64_t *after, struct sight_connection *connection)
+{
+    const struct server *server = host;
+
+    return conn_introspect_next(&server->loop.turn, after, connection);
+}
+
+static bool sight_connection(void *host, uint64_t number, struct sight_connection *connection)
+{
+    const struct server *server = host;
+
+    return conn_introspect_find(&server->loop.turn, number, connection);
+}
+
+static uint64_t sight_connection_of(void *host, const struct session *session)
+{
+    const struct server *server = host;
+
+    return conn_introspect_of_session(&server->loop.turn, session);
+}
+
+static void sight_loop(void *host, struct sight_loop *loop)
+{
+    struct server *server = host;
+    struct loop_window worst = loop_watch_worst(&server->loop.watch, server_now(server));
+
+    *loop = (struct sight_loop){
+        .turns = server->loop.watch.turns,
+        .slow_turns = server->loop.watch.slow_turns,
+        .longest_for = worst.longest_for,
+        .lag_for = worst.lag_for,
+        .io_threads = server->loop.turn.io ? server_count_io_threads(server) : 0,
+    };
+}
+
+static void sight_memory(void *host, struct sight_memory *memory)
+{
+    struct server *server = host;
+    size_t limit = memory_limit();
+
+    for (size_t i = 0; i < SERVER_MEMORY_KINDS; i++) {
+        server->shown.memory_kinds[i] = memory_kind_word((enum memory_kind)i);
+        server->shown.memory[i] = memory_counted_of((enum memory_kind)i);
+    }
+    server_renew_usage(server);
+    *memory = (struct sight_memory){
+        .used = memory_counted(),
+        .limit = limit == SIZE_MAX ? 0 : limit,
+        .resident = server->shown.resident,
+        .is_short = memory_is_short(),
+        .kinds = server->shown.memory_kinds,
+        .by_kind = server->shown.memory,
+    };
+}
+
+static void sight_descriptors(void *host, struct sight_descriptors *descriptors)
+{
+    struct server *server = host;
+
+    server_renew_usage(server);
+    *descriptors = (struct sight_descriptors){.open = server->shown.descriptors,
+                                              .limit = usage_descriptors_limit()};
+}
+
+static bool sight_setting(void *host, size_t index, struct sight_setting *setting)
+{
+    struct server *server = host;
+
+    return shown_setting(&server->shown.settings, &server->settings->config, index, setting);
+}
+
+static struct schedules *sight_schedules(void *host)
+{
+    const struct server *server = host;
+
+    return server->schedules;
+}
+
+static bool sight_push(void *host, size_t index, struct sight_push *push)
+{
+    const struct server *server = host;
+
+    return push_service_show(&server->push_service, index, push);
+}
+
+static bool sight_push_of(void *host, const struct queue *queue, struct sight_push *push)
+{
+    const struct server *server = host;
+
+    return push_service_show_of(&server->push_service, queue, push);
+}
+
+static void sight_push_seconds(void *host, struct sight_distribution *seconds)
+{
+    const struct server *server = host;
+
+    push_service_show_seconds(&server->push_service, seconds);
+}
+
+static bool sight_push_resume(void *host, struct slice section)
+{
+    const struct server *server = host;
+
+    return push_service_resume(&server->push_service, section);
+}
+
+static const struct sight_pushes sight_pushes = {.at = sight_push,
+                                                 .of = sight_push_of,
+                                                 .seconds = sight_push_seconds,
+                                                 .resume = sight_push_resume};
+
+static const char *sight_config_file(void *host)
+{
+    const struct server *server = host;
+
+    return server->source->path;
+}
+
+static void sight_drain(void *host, bool on)
+{
+    server_signal(host, on ? SIGNAL_DRAIN : SIGNAL_ACCEPT);
+}
+
+// When the answer to whoever has asked for it is staged.
+static bool sight_hand_over(void *host)
+{
+    struct server *server = host;
+
+    server->hand_over_wanted = server_may_hand_over(server);
+    return server->hand_over_wanted;
+}
+
+static bool sight_reload(void *host, char *why, size_t room)
+{
+    struct error_text reason = {""};
+    bool good = server_handle_reload(host, &reason);
+
+    (void)snprintf(why, room, "%s", reason.text);
+    return good;
+}
+
+// The value holds in the place of the file's, and is shown with the settings.
+static bool sight_log_commands(void *host, const char *whose)
+{
+    struct server *server = host;
+    struct error_text unsaid;
+    char before[256];
+
+    (void)snprintf(before, sizeof before, "%s", server->settings->server.log_commands);
+    if (!config_set(&server->settings->config, "server", "log_commands", whose, &unsaid)) {
+        return false;
+    }
+    log_info("log_commands", log_string("whose", whose), log_string("before", before));
+    server_apply(server);
+    return true;
+}
+
+static bool sight_section(void *host, size_t index, struct sight_section *section)
+{
+    const struct server *server = host;
+
+    return shown_named(&server->settings->config, index, section);
+}
+
+static bool sight_section_key(void *host, size_t index, size_t key, struct sight_key *shown)
+{
+    struct server *server = host;
+
+    return shown_named_key(&server->shown.settings, &server->settings->config, index, key, shown);
+}
+
+static bool sight_policy(void *host, size_t index, struct sight_policy *policy)
+{
+    const struct server *server = host;
+
+    return queue_policies_show(&server->policies, server->settings, index, policy);
+}
+
+static bool sight_policy_key(void *host, size_t index, size_t key, struct sight_key *shown)
+{
+    struct server *server = host;
+
+    return queue_policies_show_key(&server->policies, server->settings, &server->shown.settings,
+                                   index, key, shown);
+}
+
+static enum status sight_set_policy(void *host, const struct sight_new_policy *policy,
+                                    struct error_text *why)
+{
+    struct server *server = host;
+
+    return queue_policies_set(&server->policies, server->broker, server->settings, policy, why);
+}
+
+static enum status sight_drop_policy(void *host, struct slice glob)
+{
+    struct server *server = host;
+
+    return queue_policies_drop(&server->policies, server->broker, server->settings, glob);
+}
+
+static const struct sight_policies sight_policies = {.section = sight_section,
+                                                     .section_key = sight_section_key,
+                                                     .at = sight_policy,
+                                                     .key = sight_policy_key,
+                                                     .set = sight_set_policy,
+                                                     .drop = sight_drop_policy};
+
+void server_init_sight(struct server *server)
+{
+    server->shown.sight = (struct sight){.host = server,
+                                         .protocol = sight_protocol,
+                                         .address = sight_address,
+                                         .connection_next = sight_connection_next,
+                                         .connection = sight_connection,
+                                         .connection_of = sight_connection_of,
+                                         .loop = sight_loop,
+                                         .memory = sight_memory,
+                                         .descriptors = sight_descriptors,
+                                         .journal = sight_journal,
+                                         .cluster = sight_cluster,
+                                         .hand_over = sight_hand_over,
+                                         .opening = sight_opening,
+                                         .setting = sight_setting,
+                                         .schedules = sight_schedules,
+                                         .pushes = &sight_pushes,
+                                         .policies = &sight_policies,
+                                         .config_file = sight_config_file,
+                                         .drain = sight_drain,
+                                         .reload = sight_reload,
+                                         .log_commands = sight_log_commands};
+    server->facts.process.sight = &server->shown.sight;
+}
