@@ -10,7 +10,8 @@
 
 // The read is not made, which would find nothing but the end: OpenSSL is told to come again. The
 // end, though, may have been told together with what was read. Who received something comes again
-// for it (server/conn/conn_transfer.c), and who received nothing would not: for him the read is made.
+// for it (server/conn/conn_transfer.c), and who received nothing would not: for him the read is
+// made.
 static long refuse(BIO *bio)
 {
     BIO_clear_retry_flags(bio);

@@ -3,8 +3,8 @@
 #define TANDEM_SERVER_TRANSPORT_TRANSPORT_H
 
 // What stands between a connection and its socket. A transport is a table of operations; which one
-// a connection has follows from its service (server/conn/conn.h), so that it costs the connection no
-// byte. Nothing else touches a connected socket's descriptor, but for the event that watches it.
+// a connection has follows from its service (server/conn/conn.h), so that it costs the connection
+// no byte. Nothing else touches a connected socket's descriptor, but for the event that watches it.
 //
 // Nothing here waits. The loop watches descriptors for edges, so that every operation says whether
 // an event must come before it is worth trying again: `drained` and `full`. When that is so is each

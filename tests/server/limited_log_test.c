@@ -229,7 +229,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIMITED_LOG_TEST(complaint_of_each_kind_is_logged_once_a_second),
         LIMITED_LOG_TEST(what_is_too_large_is_logged_at_info_once_a_second),
-        LIMITED_LOG_TEST(a_thousand_commands_a_second_are_logged_and_the_next_line_tells_of_the_rest),
+        LIMITED_LOG_TEST(
+            a_thousand_commands_a_second_are_logged_and_the_next_line_tells_of_the_rest),
         LIMITED_LOG_TEST(commands_are_logged_of_the_address_or_the_connection_that_is_named),
         LIMITED_LOG_TEST(handshake_that_failed_is_logged_with_peer_and_reason_once_a_second),
     };

@@ -377,7 +377,8 @@ static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void 
     connect_all(&bed, clients);
     feed_lasts_for = TURN_OUTPUT_FOR;
     send_raw(clients[0], "line\n");
-    for (struct conn *conn = conn_registry_first(&bed.loop.turn); conn; conn = conn_registry_next(conn)) {
+    for (struct conn *conn = conn_registry_first(&bed.loop.turn); conn;
+         conn = conn_registry_next(conn)) {
         conn_touch(conn);
     }
     bed_turn(&bed, false);
@@ -394,7 +395,8 @@ static size_t unevenness(struct bed *bed)
     size_t most = 0;
     size_t least = SIZE_MAX;
 
-    for (const struct conn *conn = conn_registry_first(&bed->loop.turn); conn; conn = conn_registry_next(conn)) {
+    for (const struct conn *conn = conn_registry_first(&bed->loop.turn); conn;
+         conn = conn_registry_next(conn)) {
         size_t len = backlog_len(&conn->input);
 
         most = len > most ? len : most;

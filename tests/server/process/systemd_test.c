@@ -180,9 +180,9 @@ static void name_that_is_no_protocol_is_refused(void **state)
     struct sandbox *sandbox = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        expect_refused(sandbox,
-                       (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = names[i]},
-                       "which is not a protocol: FileDescriptorName= is beanstalk, gearman or http");
+        expect_refused(
+            sandbox, (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = names[i]},
+            "which is not a protocol: FileDescriptorName= is beanstalk, gearman or http");
     }
 }
 
