@@ -551,7 +551,7 @@ struct bean_listing {
     bool watched;          // list-tubes-watched; otherwise list-tubes
     struct grants *grants; // a reference; the caller's rights when the list began
     union {
-        struct queue_snapshot roll; // list-tubes
+        struct queue_snapshot snapshot; // list-tubes
         // list-tubes-watched: the last subscription that was listed. The subscriptions do not
         // change while the list is written.
         const struct subscription *place;
@@ -576,7 +576,7 @@ static void bean_list(struct bean_conn *conn, bool watched)
     listing->len = bean_list_head.len;
     bean_yaml_begin(&listing->yaml);
     if (!watched) {
-        queue_snapshot_begin(conn->shared->broker, &listing->roll);
+        queue_snapshot_begin(conn->shared->broker, &listing->snapshot);
     }
     conn->doing.listing = listing;
     conn->state = BEAN_LISTING;
@@ -604,7 +604,7 @@ void bean_listing_discard(struct bean_conn *conn)
     struct bean_listing *listing = conn->doing.listing;
 
     if (!listing->watched) {
-        queue_snapshot_end(conn->shared->broker, &listing->roll);
+        queue_snapshot_end(conn->shared->broker, &listing->snapshot);
     }
     bean_yaml_discard(&listing->yaml);
     grants_unref(listing->grants);
@@ -674,7 +674,7 @@ static bool bean_listing_finish(struct bean_conn *conn)
         if (listing->watched) {
             listing->place = NULL;
         } else {
-            queue_snapshot_rewind(&listing->roll);
+            queue_snapshot_rewind(&listing->snapshot);
         }
         return false;
     }
@@ -691,9 +691,9 @@ enum step bean_listing_step(struct bean_conn *conn, struct feed_turn *turn)
     for (unsigned i = 0; i < BROKER_SLICE && compared < GLOBS_PER_STEP; i++) {
         const struct queue *queue = listing->watched
                                         ? session_queue_next(conn->session, &listing->place)
-                                        : queue_snapshot_next(broker, &listing->roll);
+                                        : queue_snapshot_next(broker, &listing->snapshot);
 
-        if (!queue && !listing->watched && !listing->roll.ended) {
+        if (!queue && !listing->watched && !listing->snapshot.ended) {
             break;
         }
         if (!queue) {
