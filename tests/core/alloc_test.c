@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Every allocation fails once: a verb that may fail then changes nothing, and can be repeated; what
-// must not fail does not notice. That nothing leaks is for AddressSanitizer to see.
+// Each allocation fails once. A verb that may fail then changes nothing and can be repeated; a verb
+// that cannot fail succeeds. AddressSanitizer finds leaks.
 #include "tests/core/stage.h"
 #include "tests/support/nth_alloc.h"
 
@@ -25,7 +25,7 @@ static void expect_unchanged(struct stage *s, const struct broker_info *before)
 }
 
 // Acts from the same start again and again, with another allocation failing each time. `told` is
-// what follows a success.
+// the text that actors write down after a success.
 static void fail_each_allocation(prepare_fn prepare, act_fn act, bool may_fail, const char *told)
 {
     for (size_t n = 1;; n++) {
@@ -71,7 +71,7 @@ static void nothing(struct stage *s)
 }
 
 //
-// What may say no
+// Verbs that may fail
 //
 
 static enum status open_session(struct stage *s)
@@ -274,7 +274,7 @@ static void waiting_may_fail(void **state)
 }
 
 //
-// What cannot fail
+// Verbs that cannot fail
 //
 
 static enum status complete(struct stage *s)
@@ -441,7 +441,8 @@ static void job_for_a_limited_waiter(struct stage *s)
 
 static enum status assign_and_take_back(struct stage *s)
 {
-    // The first assignment is taken back untold; the wait goes on, and its limit must hold.
+    // The first assignment is lost before the session is told; the wait goes on, and its limit must
+    // hold.
     s->now.mono += SEC(1);
     broker_tick(s->broker, s->now);
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
@@ -457,9 +458,9 @@ static void assignment_needs_no_memory(void **state)
     fail_each_allocation(job_for_a_limited_waiter, assign_and_take_back, NEVER_FAILS, "a leased 2");
 }
 
-// A job without anything rare takes what was set aside for its limit along when it goes, and the
-// wait that goes on needs that anew. It may end instead, but only once.
-static void wait_that_goes_on_without_memory_ends_once(void **state)
+// If a job without an extra part is lost, the part that was allocated for its limit goes with it,
+// and the wait that goes on needs another one. Without memory the wait ends, but only once.
+static void continued_wait_without_memory_ends_once(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 4; n++) {
@@ -522,7 +523,8 @@ static enum status restore_jobs(struct broker *broker)
     return broker_restore_pause(broker, SLICE("p"), SEC(5), STAGE_WALL_AT + SEC(5), &queue);
 }
 
-// What was restored before an allocation failed stays, so that the same may be tried again.
+// Records that were restored before an allocation failed stay, so that the failed one can be tried
+// again.
 static void restoring_may_fail(void **state)
 {
     size_t made;
@@ -554,7 +556,7 @@ static void restoring_may_fail(void **state)
     }
 }
 
-// Only what is for statistics may be missing.
+// Only counters for statistics may be missing.
 static void changes_to_restored_jobs_need_no_memory(void **state)
 {
     const struct job_image image = {.now = {.id = 1, .state = JOB_READY}, .queue = SLICE("q")};
@@ -591,7 +593,7 @@ int main(void)
         cmocka_unit_test(release_needs_no_memory),
         cmocka_unit_test(leaving_needs_no_memory),
         cmocka_unit_test(assignment_needs_no_memory),
-        cmocka_unit_test(wait_that_goes_on_without_memory_ends_once),
+        cmocka_unit_test(continued_wait_without_memory_ends_once),
         cmocka_unit_test(restoring_may_fail),
         cmocka_unit_test(changes_to_restored_jobs_need_no_memory),
     };

@@ -145,7 +145,7 @@ static void result_is_shared_by_all_watchers_and_then_freed(void **state)
     blob_unref(part.data);
 }
 
-static void result_that_nobody_waits_for_is_not_kept(void **state)
+static void result_without_watches_is_not_kept(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -166,7 +166,7 @@ int main(void)
         STORY(large_blob_is_shared_and_not_copied),
         STORY(refused_submission_takes_no_reference),
         STORY(result_is_shared_by_all_watchers_and_then_freed),
-        STORY(result_that_nobody_waits_for_is_not_kept),
+        STORY(result_without_watches_is_not_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

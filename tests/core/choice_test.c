@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-// A session that takes from many queues: from which it is served, and how many a take looks at.
+// A session that takes from many queues: which queue serves it, and how many queues a take
+// examines.
 #include "tests/core/stage.h"
 
 #include <stdio.h>
 
 enum { MANY = 2000 };
 
-// A step over thousands of queues is not followed by a check, which would walk them all each time.
+// Steps over thousands of queues are not checked: broker_check() would walk all queues each time.
 struct fair {
     struct stage *s;
     struct actor *w;
@@ -55,7 +56,7 @@ static void put(struct fair *f, char letter, int number, uint32_t pri)
     broker_queue_drop(f->s->broker, spec.queue);
 }
 
-// Takes a job and completes it; its id, 0 for none.
+// Takes a job and completes it. The job's id, 0 for none.
 static uint64_t serve(struct fair *f)
 {
     const struct job *job;
@@ -72,7 +73,7 @@ static uint64_t serve(struct fair *f)
     return id;
 }
 
-// Few queues are looked at for each of so many takes, whatever the first had to learn.
+// Each of `takes` takes examines few queues, however many the first one examined.
 static void expect_cheap(const struct fair *f, size_t takes)
 {
     assert_true(f->cost <= 8 * takes);
@@ -115,8 +116,8 @@ static void oldest_of_thousands_of_queues_is_found_at_little_cost(void **state)
     fair_free(&f);
 }
 
-// The queues that are never used have been served least recently, and stand before all others.
-static void idle_queues_are_not_looked_at_again_and_again(void **state)
+// The queues that are never used have been served least recently, and come before all others.
+static void idle_queues_are_examined_once(void **state)
 {
     struct fair f = fair_new(CHOICE_IN_TURN);
 
@@ -194,7 +195,7 @@ static void trickle_over_thousands_of_queues_costs_little(void **state)
     fair_free(&f);
 }
 
-static void search_in_vain_costs_what_it_looked_at(void **state)
+static void failed_search_is_charged_for_each_queue(void **state)
 {
     static const enum choice choices[] = {CHOICE_OLDEST, CHOICE_IN_TURN};
 
@@ -260,7 +261,7 @@ static void lying_down_with_very_many_subscriptions_is_charged_before(void **sta
     assert_int_equal(broker_take_links(f.s->broker), MANY);
     assert_int_equal(serve(&f), 0);
     act_wait(f.w);
-    // It stopped waiting for a nudge first, which ticks have to do with.
+    // It stopped waiting for a nudge first, which ticks complete.
     assert_int_equal(broker_take_links(f.s->broker), MANY);
     assert_true(act_unwait(f.w));
     assert_int_equal(broker_take_links(f.s->broker), 0);
@@ -271,7 +272,7 @@ static void lying_down_with_very_many_subscriptions_is_charged_before(void **sta
 }
 
 //
-// Who is served, where much has changed since the last search
+// Searches after many changes
 //
 
 static struct actor *in_turn(struct stage *s, const char *queues)
@@ -363,8 +364,8 @@ static void wait_that_is_served_from_an_idle_queue_ends_its_turn(void **state)
     act_drain(w, "4 3");
 }
 
-// What others take makes the best of a queue worse without a word; what they give back makes it
-// better.
+// Takes by other sessions make the best job of a queue worse without an update of the index;
+// releases make it better.
 static void changes_behind_a_sessions_back_are_seen(void **state)
 {
     struct stage *s = *state;
@@ -407,11 +408,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thousands_of_queues_with_work_are_served_in_turn_at_little_cost),
         cmocka_unit_test(oldest_of_thousands_of_queues_is_found_at_little_cost),
-        cmocka_unit_test(idle_queues_are_not_looked_at_again_and_again),
+        cmocka_unit_test(idle_queues_are_examined_once),
         cmocka_unit_test(urgent_jobs_of_others_cost_little),
         cmocka_unit_test(urgent_jobs_among_thousands_of_queues_cost_little),
         cmocka_unit_test(trickle_over_thousands_of_queues_costs_little),
-        cmocka_unit_test(search_in_vain_costs_what_it_looked_at),
+        cmocka_unit_test(failed_search_is_charged_for_each_queue),
         cmocka_unit_test(search_where_nothing_is_ready_costs_nothing),
         cmocka_unit_test(lying_down_and_getting_up_cost_their_subscriptions),
         cmocka_unit_test(lying_down_with_very_many_subscriptions_is_charged_before),

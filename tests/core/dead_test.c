@@ -64,7 +64,7 @@ static void a_job_without_attempts_left_goes_to_the_dead_queue_in_one_record(voi
     assert_int_equal(counts.dead, 1);
 }
 
-static void the_past_says_whether_the_worker_gave_up(void **state)
+static void dead_letter_tells_whether_the_worker_gave_up(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -143,7 +143,7 @@ static void a_dead_letter_is_not_moved_again_but_buried(void **state)
 }
 
 // The contract of Gearman's and HTTP's background jobs.
-static void a_dead_letter_is_buried_whatever_its_contract_says(void **state)
+static void a_dead_letter_is_buried_despite_its_contract(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -163,7 +163,7 @@ static void a_dead_letter_is_buried_whatever_its_contract_says(void **state)
     stage_expect_jobs(s, "q.dead", 0, 0, 0, 2);
 }
 
-static void a_dead_letter_is_buried_whatever_the_policy_of_the_dead_queue_says(void **state)
+static void a_dead_letter_is_buried_despite_the_policy_of_the_dead_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -200,7 +200,7 @@ static void a_dead_letter_that_a_worker_holds_outlives_the_end_of_the_process(vo
     stage_expect_recorded(s, "submit 1; move 1");
 }
 
-static void a_person_who_moves_a_dead_letter_ends_its_past(void **state)
+static void a_moved_dead_letter_is_an_ordinary_job(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -216,7 +216,7 @@ static void a_person_who_moves_a_dead_letter_ends_its_past(void **state)
     stage_expect_jobs(s, "q.dead", 1, 0, 0, 0);
 }
 
-static void a_dead_letter_goes_back_to_where_it_came_from(void **state)
+static void a_dead_letter_is_moved_back_to_its_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -236,7 +236,7 @@ static void a_dead_letter_goes_back_to_where_it_came_from(void **state)
     assert_null(stage_find(s, "q.dead"));
 }
 
-static void a_buried_dead_letter_goes_back_buried(void **state)
+static void a_buried_dead_letter_is_moved_back_buried(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -251,7 +251,7 @@ static void a_buried_dead_letter_goes_back_buried(void **state)
     expect_no_past(s, 1);
 }
 
-// So many jobs of the queues a and b each, in the queue that all dead letters go to.
+// Puts `jobs` dead letters of each of the queues a and b into the queue of all dead letters.
 static void fill_dead(struct stage *s, unsigned each)
 {
     static const char *const queues[] = {"a", "b"};
@@ -301,7 +301,7 @@ static void a_sweep_takes_each_job_of_a_dead_queue_to_its_own_origin(void **stat
     stage_expect_jobs(s, "dead", 1, 0, 0, 0);
 }
 
-static void a_sweep_leaves_what_its_caller_may_not_submit_where_it_came_from(void **state)
+static void a_sweep_leaves_dead_letters_of_queues_that_its_caller_may_not_submit_to(void **state)
 {
     const struct grant grants[] = {{MAY_OPERATE | MAY_OBSERVE, SLICE("*")},
                                    {MAY_SUBMIT, SLICE("a")}};
@@ -337,7 +337,7 @@ static void a_dead_letter_gives_up_its_key_where_another_has_it(void **state)
 }
 
 //
-// Where the dead queue cannot be had
+// Dead queues that cannot be used
 //
 
 // The job fails in q, and is buried there.
@@ -381,7 +381,7 @@ static void a_job_is_buried_where_it_is_when_there_would_be_too_many_queues(void
     assert_null(stage_find(s, "q.dead"));
 }
 
-static void a_job_is_buried_where_it_is_when_the_store_has_no_room(void **state)
+static void a_job_is_buried_in_its_queue_when_the_store_has_no_room(void **state)
 {
     struct stage *s = *state;
 
@@ -391,7 +391,7 @@ static void a_job_is_buried_where_it_is_when_the_store_has_no_room(void **state)
     assert_null(stage_find(s, "q.dead"));
 }
 
-static void the_name_of_a_dead_queue_has_that_of_the_queue_in_it_as_often_as_it_says(void **state)
+static void each_placeholder_in_the_name_of_a_dead_queue_becomes_the_name_of_the_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -454,7 +454,7 @@ static void a_dead_letter_has_its_past_after_a_restart(void **state)
     stage_free(next);
 }
 
-static void records_of_moves_say_whether_there_is_a_past(void **state)
+static void records_of_moves_tell_whether_the_job_is_a_dead_letter(void **state)
 {
     struct stage_tape *tape = calloc(1, sizeof *tape);
     struct broker_options options = {.recorder = &stage_tape_recorder, .store = tape};
@@ -555,29 +555,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(a_job_without_attempts_left_goes_to_the_dead_queue_in_one_record),
-        STORY(the_past_says_whether_the_worker_gave_up),
+        STORY(dead_letter_tells_whether_the_worker_gave_up),
         STORY(a_release_that_was_the_last_attempt_takes_the_job_to_the_dead_queue),
         STORY(watchers_of_a_dead_letter_are_told_that_it_failed),
         STORY(a_job_that_nothing_keeps_is_never_moved),
         STORY(a_dead_letter_is_not_moved_again_but_buried),
-        STORY(a_dead_letter_is_buried_whatever_its_contract_says),
-        STORY(a_dead_letter_is_buried_whatever_the_policy_of_the_dead_queue_says),
+        STORY(a_dead_letter_is_buried_despite_its_contract),
+        STORY(a_dead_letter_is_buried_despite_the_policy_of_the_dead_queue),
         STORY(a_dead_letter_that_a_worker_holds_outlives_the_end_of_the_process),
-        STORY(a_person_who_moves_a_dead_letter_ends_its_past),
-        STORY(a_dead_letter_goes_back_to_where_it_came_from),
-        STORY(a_buried_dead_letter_goes_back_buried),
+        STORY(a_moved_dead_letter_is_an_ordinary_job),
+        STORY(a_dead_letter_is_moved_back_to_its_queue),
+        STORY(a_buried_dead_letter_is_moved_back_buried),
         STORY(a_sweep_takes_each_job_of_a_dead_queue_to_its_own_origin),
-        STORY(a_sweep_leaves_what_its_caller_may_not_submit_where_it_came_from),
+        STORY(a_sweep_leaves_dead_letters_of_queues_that_its_caller_may_not_submit_to),
         STORY(a_dead_letter_gives_up_its_key_where_another_has_it),
         STORY(a_job_is_buried_where_it_is_without_a_dead_queue_that_can_be),
         STORY(a_job_is_buried_where_it_is_when_there_would_be_too_many_queues),
-        STORY(a_job_is_buried_where_it_is_when_the_store_has_no_room),
+        STORY(a_job_is_buried_in_its_queue_when_the_store_has_no_room),
         STORY(a_job_is_buried_where_it_is_when_memory_is_short_for_a_dead_queue),
         STORY(a_dead_letter_has_its_past_after_a_restart),
-        STORY(records_of_moves_say_whether_there_is_a_past),
+        STORY(records_of_moves_tell_whether_the_job_is_a_dead_letter),
         STORY(a_past_that_cannot_be_is_not_restored),
         STORY(restoring_a_past_may_fail_and_be_done_again),
-        STORY(the_name_of_a_dead_queue_has_that_of_the_queue_in_it_as_often_as_it_says),
+        STORY(each_placeholder_in_the_name_of_a_dead_queue_becomes_the_name_of_the_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What becomes of a job that leaves its holder unfinished: the whole table, and what holds of all
-// of it.
+// The disposal of a job that leaves its holder unfinished: the whole table, and rules that hold for
+// all of it.
 #include "core/decision.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static const char *const cause_names[LOSS_CAUSES] = {
     [CAUSE_PUT_BACK] = "put b.",    [CAUSE_EXPIRED] = "expired",
 };
 
-// Of each kind of job, one whose present attempt is the last, and one that has more.
+// Of each kind of job, one whose present attempt is the last, and one that has more attempts left.
 static const struct {
     const char *name;
     struct loss_facts facts;
@@ -264,7 +264,7 @@ static void blameless_is_as_before(const struct loss_facts *facts, const struct 
     }
 }
 
-static void what_was_not_delivered_and_the_end_of_the_process_cost_nothing(void **state)
+static void undelivered_jobs_and_the_end_of_the_process_spend_no_attempt(void **state)
 {
     (void)state;
     hold_everywhere(blameless_is_as_before);
@@ -292,7 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_job_policy_and_cause_has_the_answer_of_the_table),
         cmocka_unit_test(a_dead_letter_is_neither_dropped_nor_moved),
-        cmocka_unit_test(what_was_not_delivered_and_the_end_of_the_process_cost_nothing),
+        cmocka_unit_test(undelivered_jobs_and_the_end_of_the_process_spend_no_attempt),
         cmocka_unit_test(a_foreground_job_is_neither_buried_nor_moved),
     };
 

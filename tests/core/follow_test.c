@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A broker is given back what a store has while somebody else goes on writing it, for long: what
-// ends by itself ends there, too, and it has no more than what a start would find.
+// A standby restores a store while another process goes on writing it, for long: pauses and memos
+// that end by time end there, too, and the standby has no more than a restart would find.
 #include "core/base/memory.h"
 #include "tests/core/stage_restart.h"
 
@@ -55,7 +55,7 @@ static uint64_t memos(struct stage *s, enum memo_kind kind)
     return usage.count;
 }
 
-// Time passes for who follows: nothing falls due.
+// Time passes for the standby: nothing falls due.
 static void pass(struct stage *s, nsec_t by_for)
 {
     s->now.mono += by_for;
@@ -123,7 +123,7 @@ static void job_that_comes_back_in_another_queue_leaves_none_behind(void **state
     act_drain(stage_worker(s, "v", "s"), "3");
 }
 
-// Nothing that a store still has says that it was kept.
+// No stored record marks the queue as kept any more.
 static void kept_queue_goes_with_its_last_job(void **state)
 {
     struct stage *s = *state;
@@ -185,7 +185,7 @@ static void queue_goes_when_a_record_ends_its_pause(void **state)
     finish(s, 1);
 }
 
-static void pause_that_goes_on_outlives_the_start(void **state)
+static void pause_outlives_the_restart(void **state)
 {
     struct stage *s = *state;
 
@@ -214,7 +214,7 @@ static void memos_end_at_their_moment(void **state)
     assert_int_equal(memos(s, MEMO_SCHEDULE), 1);
 }
 
-// A wall clock that is set ahead ends memos, as it does anywhere, and no pause.
+// If the wall clock is set ahead, memos end, as in any broker, but pauses do not.
 static void clock_that_is_set_is_obeyed(void **state)
 {
     struct stage *s = *state;
@@ -265,7 +265,7 @@ static void delay_that_is_over_ends_with_the_first_tick(void **state)
     act_drain(stage_worker(s, "w", "q"), "1");
 }
 
-// For how long a job was held is not recorded, however long ago it came.
+// The time for which a job was held is not recorded, however old the job is.
 static void no_job_expires_at_once(void **state)
 {
     struct stage *s = *state;
@@ -281,7 +281,7 @@ static void no_job_expires_at_once(void **state)
     finish(s, 10);
     stage_advance(s, SEC(600));
     stage_expect_jobs(s, "q", 2, 0, 0, 0);
-    stage_advance(s, SEC(60)); // looks have their intervals
+    stage_advance(s, SEC(60)); // the index is examined at intervals
     assert_null(stage_find(s, "q"));
     stage_expect_recorded(s, "end 1; end 2");
 }
@@ -296,7 +296,7 @@ static struct job_image named(uint64_t id, const char *queue)
     return image;
 }
 
-// A store that compacts writes jobs anew, at any time and in any order.
+// A store that compacts rewrites jobs, at any time and in any order.
 static void jobs_that_come_once_more_keep_their_order(void **state)
 {
     struct stage *s = *state;
@@ -343,7 +343,7 @@ static void first_of_a_name_is_the_one_that_was_submitted_first(void **state)
     assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 9);
 }
 
-static void key_is_free_for_who_came_too_late_when_its_holder_has_ended(void **state)
+static void key_goes_to_the_later_job_when_its_holder_has_ended(void **state)
 {
     struct stage *s = *state;
     struct job_image content = plain(3, "q");
@@ -400,7 +400,7 @@ static void tidying_goes_in_slices(void **state)
     finish(s, 11);
 }
 
-// What keeps clients out refuses nothing that somebody was told is safe.
+// Limits that keep clients out refuse nothing that a client was told is safe.
 static void limits_refuse_nothing_that_comes_back(void **state)
 {
     struct stage *s = *state;
@@ -439,7 +439,7 @@ int main(void)
         STORY(queue_that_has_a_job_again_stays),
         STORY(paused_queue_stays_until_its_pause_is_over),
         STORY(queue_goes_when_a_record_ends_its_pause),
-        STORY(pause_that_goes_on_outlives_the_start),
+        STORY(pause_outlives_the_restart),
         STORY(memos_end_at_their_moment),
         STORY(clock_that_is_set_is_obeyed),
         STORY(delays_count_from_the_present),
@@ -447,7 +447,7 @@ int main(void)
         STORY(no_job_expires_at_once),
         STORY(jobs_that_come_once_more_keep_their_order),
         STORY(first_of_a_name_is_the_one_that_was_submitted_first),
-        STORY(key_is_free_for_who_came_too_late_when_its_holder_has_ended),
+        STORY(key_goes_to_the_later_job_when_its_holder_has_ended),
         STORY(key_goes_with_the_job_that_moves),
         STORY(tidying_goes_in_slices),
         STORY(limits_refuse_nothing_that_comes_back),

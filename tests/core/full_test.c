@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Where memory is short: what is refused, and what goes on.
+// When memory is short: verbs that are refused, and verbs that go on.
 #include "core/base/memory.h"
 #include "tests/core/stage.h"
 
@@ -7,7 +7,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-// So much is counted as passes the marks for new work, for those who come, or the limit.
+// Amounts of memory above the marks for new jobs, for new sessions, and above the limit.
 enum { SHORT = 31, CROWDED = 32, OVER = 34 };
 
 static size_t added;
@@ -62,7 +62,7 @@ static void joining_a_job_is_refused_too(void **state)
     stage_step(s);
 }
 
-static void no_queue_is_made_but_those_that_are_there_are_held(void **state)
+static void new_queues_are_refused_but_existing_ones_are_held(void **state)
 {
     struct stage *s = *state;
     struct queue *queue;
@@ -119,7 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FULL(new_work_is_refused_until_there_is_room_again),
         FULL(joining_a_job_is_refused_too),
-        FULL(no_queue_is_made_but_those_that_are_there_are_held),
+        FULL(new_queues_are_refused_but_existing_ones_are_held),
         FULL(workers_take_and_finish_beyond_the_limit),
         FULL(subscriptions_are_refused_last_and_a_few_never),
     };

@@ -231,7 +231,7 @@ static void rate_is_exact_to_the_nanosecond_over_a_long_time(void **state)
     assert_int_equal(s->now.mono - began, 999 * INT64_C(333333333));
 }
 
-static void those_who_wait_get_one_job_each_time(void **state)
+static void waiting_sessions_get_one_job_per_interval(void **state)
 {
     struct stage *s = *state;
     struct actor *u = stage_worker(s, "u", "q");
@@ -546,7 +546,7 @@ int main(void)
         STORY(ready_jobs_nudge_no_more_than_may_be_taken),
         STORY(rate_lets_a_burst_and_then_one_each_interval),
         STORY(rate_is_exact_to_the_nanosecond_over_a_long_time),
-        STORY(those_who_wait_get_one_job_each_time),
+        STORY(waiting_sessions_get_one_job_per_interval),
         STORY(what_was_not_delivered_was_not_taken),
         STORY(job_taken_by_its_id_spends_no_rate),
         STORY(job_that_is_given_again_counts_again),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Jobs that lived elsewhere come in as they are, and from then on are like any other.
+// Jobs of another broker come in with their state, and are then like any other job.
 #include "core/import.h"
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
@@ -67,7 +67,7 @@ static void a_job_comes_in_with_all_that_it_had(void **state)
     assert_int_equal(stage_queue(s, "mail").total_jobs, 1);
 }
 
-static void ids_go_on_behind_one_that_was_given(void **state)
+static void ids_continue_after_a_given_id(void **state)
 {
     struct stage *s = *state;
     struct job_image image = plain("q");
@@ -80,7 +80,7 @@ static void ids_go_on_behind_one_that_was_given(void **state)
     expect_refused(s, NULL, STATUS_IN_USE, image);
     image.now.id = UINT64_MAX;
     expect_refused(s, NULL, STATUS_BAD_NAME, image);
-    image.now.id = 7; // given out to nobody, as the caller says
+    image.now.id = 7; // the caller guarantees that no job ever had it
     assert_int_equal(import(s, image), 7);
     assert_int_equal(PUT(s, .queue = "q"), 1000003);
 }
@@ -101,7 +101,7 @@ static void equals_stand_in_the_order_in_which_they_come(void **state)
     act_drain(w, "5 6 8 7");
 }
 
-static void buried_ones_stand_behind_those_that_are(void **state)
+static void imported_buried_job_comes_behind_other_buried_jobs(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -109,7 +109,7 @@ static void buried_ones_stand_behind_those_that_are(void **state)
 
     assert_int_equal(PUT_BURIED(s, .queue = "q"), 1);
     image.now.state = JOB_BURIED;
-    image.now.burial = UINT64_MAX; // is not looked at
+    image.now.burial = UINT64_MAX; // is ignored
     assert_int_equal(import(s, image), 2);
     assert_int_equal(import(s, image), 3);
     assert_int_equal(PUT_BURIED(s, .queue = "q"), 4);
@@ -134,7 +134,7 @@ static void a_delay_that_is_over_is_over(void **state)
     stage_expect_jobs(s, "q", 2, 0, 0, 0);
 }
 
-static void who_waits_gets_the_job(void **state)
+static void waiting_session_gets_the_imported_job(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -149,7 +149,7 @@ static void a_key_joins_the_job_that_holds_it(void **state)
     struct stage *s = *state;
     struct imported imported;
 
-    assert_int_equal(import(s, keyed(JOB_BURIED)), 1); // has given up its key
+    assert_int_equal(import(s, keyed(JOB_BURIED)), 1); // holds no key
     assert_int_equal(import(s, keyed(JOB_READY)), 2);
     stage_expect_recorded(s, "submit 1; submit 2");
     assert_status(STATUS_OK, try_import(s, NULL, keyed(JOB_READY), &imported));
@@ -171,7 +171,7 @@ static void a_body_that_is_the_key_joins_too(void **state)
     assert_status(STATUS_OK, try_import(s, NULL, image, &imported));
     assert_true(imported.joined);
     assert_int_equal(PUT(s, .queue = "q", .by_content = true, .body = "body"), 1);
-    // A buried one takes its key again when it is kicked, if nobody has it then.
+    // A buried job takes its key again when it is kicked, if no other job has it then.
     assert_status(STATUS_OK, stage_cancel(s, 1));
     image.now.state = JOB_BURIED;
     assert_int_equal(import(s, image), 2);
@@ -195,7 +195,7 @@ static void the_limits_of_a_queue_bind_clients_not_the_host(void **state)
     expect_refused(s, c, STATUS_JOB_TOO_LARGE, plain("q"));
 }
 
-static void who_may_not_submit_brings_nothing_in(void **state)
+static void session_that_may_not_submit_imports_nothing(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -212,7 +212,7 @@ static void who_may_not_submit_brings_nothing_in(void **state)
     assert_null(stage_find(s, "q"));
 }
 
-static void what_no_job_can_be_is_refused(void **state)
+static void impossible_job_is_refused(void **state)
 {
     struct stage *s = *state;
     struct job_image image = plain("q");
@@ -286,16 +286,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(a_job_comes_in_with_all_that_it_had),
-        STORY(ids_go_on_behind_one_that_was_given),
+        STORY(ids_continue_after_a_given_id),
         STORY(equals_stand_in_the_order_in_which_they_come),
-        STORY(buried_ones_stand_behind_those_that_are),
+        STORY(imported_buried_job_comes_behind_other_buried_jobs),
         STORY(a_delay_that_is_over_is_over),
-        STORY(who_waits_gets_the_job),
+        STORY(waiting_session_gets_the_imported_job),
         STORY(a_key_joins_the_job_that_holds_it),
         STORY(a_body_that_is_the_key_joins_too),
         STORY(the_limits_of_a_queue_bind_clients_not_the_host),
-        STORY(who_may_not_submit_brings_nothing_in),
-        STORY(what_no_job_can_be_is_refused),
+        STORY(session_that_may_not_submit_imports_nothing),
+        STORY(impossible_job_is_refused),
         STORY(without_memory_nothing_is_changed),
         STORY(a_restart_finds_it_again),
     };

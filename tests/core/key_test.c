@@ -139,7 +139,7 @@ static void a_duplicate_does_not_end_the_wait_that_an_operator_imposed(void **st
 }
 
 // What a submitter asks for afterwards is its own again.
-static void a_wait_that_is_over_is_imposed_no_more(void **state)
+static void a_delay_that_is_over_is_no_longer_imposed(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -384,7 +384,7 @@ int main(void)
         STORY(a_duplicate_does_not_end_the_wait_that_a_worker_imposed),
         STORY(a_duplicate_does_not_end_a_backoff),
         STORY(a_duplicate_does_not_end_the_wait_that_an_operator_imposed),
-        STORY(a_wait_that_is_over_is_imposed_no_more),
+        STORY(a_delay_that_is_over_is_no_longer_imposed),
         STORY(keys_belong_to_their_queue),
         STORY(key_is_free_the_moment_its_job_is_gone),
         STORY(buried_job_gives_up_its_key),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Burying, kicking, and the looks at a queue that go with it.
+// Burying and kicking, and peeking at a queue.
 #include "tests/core/stage.h"
 
 static void buried_jobs_are_kicked_in_order_of_burial(void **state)
@@ -61,7 +61,7 @@ static void delayed_jobs_are_kicked_soonest_first(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-static void kick_of_none_does_nothing(void **state)
+static void kick_without_jobs_does_nothing(void **state)
 {
     struct stage *s = *state;
 
@@ -106,7 +106,7 @@ static void kick_of_many_is_made_in_slices(void **state)
         assert_true(kick.kicked - before <= BROKER_SLICE);
         before = kick.kicked;
         slices++;
-        // Others are served between the slices.
+        // Other sessions are served between the slices.
         PUT(s, .queue = "other");
         assert_true(act_take(w) != 0);
     }
@@ -116,7 +116,7 @@ static void kick_of_many_is_made_in_slices(void **state)
     broker_queue_drop(s->broker, queue);
 }
 
-static void kick_in_slices_minds_what_others_do_in_between(void **state)
+static void kick_in_slices_allows_for_verbs_in_between(void **state)
 {
     struct stage *s = *state;
     struct kick kick;
@@ -134,7 +134,7 @@ static void kick_in_slices_minds_what_others_do_in_between(void **state)
     }
     while (broker_kick(s->broker, queue, &kick) == STATUS_MORE) {
     }
-    // What was decided at first stays: buried jobs only.
+    // The first decision stays: buried jobs only.
     assert_int_equal(kick.kicked, 399);
     stage_expect_jobs(s, "q", 399, 1, 0, 0);
     broker_queue_drop(s->broker, queue);
@@ -182,10 +182,10 @@ int main(void)
         STORY(buried_jobs_are_kicked_in_order_of_burial),
         STORY(only_buried_jobs_are_kicked_while_there_are_any),
         STORY(delayed_jobs_are_kicked_soonest_first),
-        STORY(kick_of_none_does_nothing),
+        STORY(kick_without_jobs_does_nothing),
         STORY(one_job_is_kicked_by_id),
         STORY(kick_of_many_is_made_in_slices),
-        STORY(kick_in_slices_minds_what_others_do_in_between),
+        STORY(kick_in_slices_allows_for_verbs_in_between),
         STORY(kicked_jobs_go_to_waiters),
         STORY(peeks_show_the_best_of_each_state),
     };

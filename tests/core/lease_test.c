@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-// Leases of a session that nothing but its leases keeps: it is told when it holds no job any more,
-// and says itself for how long it may hold one.
+// Leases of a session that lives only as long as its leases: it is told when it no longer holds a
+// job, and sets for how long it holds one.
 
 #include "tests/core/stage.h"
 
-// A session that counts how often it was told so.
+// A session that counts these events.
 struct tenant {
     struct session *session;
     unsigned leased, emptied;
@@ -109,7 +109,7 @@ static void session_that_lost_a_job_before_it_was_told_of_it_waits_on(void **sta
     broker_session_close(t.session);
 }
 
-static void word_that_it_holds_none_outlasts_the_end_of_a_wait(void **state)
+static void emptied_event_outlasts_the_end_of_a_wait(void **state)
 {
     struct stage *s = *state;
     struct tenant t;
@@ -137,7 +137,7 @@ static void closed_session_is_told_nothing(void **state)
     is_told(s, &t, 0);
 }
 
-static void holder_sets_a_limit_to_a_job_that_has_none(void **state)
+static void holder_sets_a_limit_to_a_job_without_one(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -158,7 +158,7 @@ static void holder_sets_a_limit_to_a_job_that_has_none(void **state)
     assert_status(STATUS_NOT_FOUND, broker_limit(w->session, 1, SEC(10)));
 }
 
-static void limit_that_is_set_anew_begins_anew_with_the_time_to_run(void **state)
+static void limit_that_is_set_again_starts_again_with_the_time_to_run(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -181,7 +181,8 @@ static void limit_that_is_set_anew_begins_anew_with_the_time_to_run(void **state
     assert_int_equal(stage_job(s, 1).remaining_for, SEC(60));
 }
 
-static void limit_of_the_holder_does_not_fail_the_job_whose_subscription_would(void **state)
+static void
+limit_of_the_holder_does_not_fail_the_job_as_that_of_its_subscription_would(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
@@ -203,11 +204,11 @@ int main(void)
         STORY(session_is_told_when_the_last_of_its_jobs_has_left_it),
         STORY(session_that_holds_another_job_by_then_is_not_told),
         STORY(session_that_lost_a_job_before_it_was_told_of_it_waits_on),
-        STORY(word_that_it_holds_none_outlasts_the_end_of_a_wait),
+        STORY(emptied_event_outlasts_the_end_of_a_wait),
         STORY(closed_session_is_told_nothing),
-        STORY(holder_sets_a_limit_to_a_job_that_has_none),
-        STORY(limit_that_is_set_anew_begins_anew_with_the_time_to_run),
-        STORY(limit_of_the_holder_does_not_fail_the_job_whose_subscription_would),
+        STORY(holder_sets_a_limit_to_a_job_without_one),
+        STORY(limit_that_is_set_again_starts_again_with_the_time_to_run),
+        STORY(limit_of_the_holder_does_not_fail_the_job_as_that_of_its_subscription_would),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

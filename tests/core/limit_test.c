@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What a queue's policy refuses at the door, and what it lets pass all the same.
+// Submissions that a queue's policy refuses, and those that it lets pass.
 #include "tests/core/stage.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #define REFUSED(s, status, ...)                                                                    \
     assert_status(status, stage_try_put((s), NULL, PLAN(__VA_ARGS__), NULL))
 
-static void full_queue_refuses_new_jobs_until_one_has_gone(void **state)
+static void full_queue_refuses_new_jobs_until_one_leaves(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -26,7 +26,7 @@ static void full_queue_refuses_new_jobs_until_one_has_gone(void **state)
     PUT(s, .queue = "other");
 }
 
-static void buried_jobs_count_for_no_limit(void **state)
+static void limits_do_not_count_buried_jobs(void **state)
 {
     struct stage *s = *state;
 
@@ -37,7 +37,7 @@ static void buried_jobs_count_for_no_limit(void **state)
     REFUSED(s, STATUS_QUEUE_FULL, .body = "");
 }
 
-static void bytes_are_those_of_all_bodies_but_buried_ones(void **state)
+static void bytes_count_all_bodies_except_buried_ones(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -132,9 +132,9 @@ static void large_bodies_are_counted_by_their_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(full_queue_refuses_new_jobs_until_one_has_gone),
-        STORY(buried_jobs_count_for_no_limit),
-        STORY(bytes_are_those_of_all_bodies_but_buried_ones),
+        STORY(full_queue_refuses_new_jobs_until_one_leaves),
+        STORY(limits_do_not_count_buried_jobs),
+        STORY(bytes_count_all_bodies_except_buried_ones),
         STORY(job_that_could_never_come_in_is_too_large),
         STORY(submission_that_joins_is_not_refused),
         STORY(moves_and_kicks_are_not_refused),

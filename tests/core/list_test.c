@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Walks over the jobs of one queue and state, and over those that a session holds: they go on while
-// jobs come and go, and may be written down in between.
+// Walks over the jobs of one queue and state, and over the jobs of a session: they go on while jobs
+// come and go, and their cursors may be saved in between.
 #include "tests/core/stage.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ struct list {
     struct job_cursor cursor;
 };
 
-// Goes on by `most` jobs; each step begins with what of the cursor has been written down.
+// Advances by `most` jobs; each step begins with the saved cursor.
 static void expect_next(struct list *list, size_t most, const char *ids)
 {
     char seen[200] = "";
@@ -54,7 +54,7 @@ static void ready_jobs_are_listed_as_they_would_be_taken(void **state)
     expect_next(&list, 9, "");
 }
 
-static void ready_list_goes_on_where_the_last_job_stood(void **state)
+static void ready_list_continues_at_the_place_of_the_last_job(void **state)
 {
     struct list list = {*state, "q", JOB_READY, {{0}, 0}};
 
@@ -100,8 +100,8 @@ static void buried_jobs_are_listed_longest_buried_first(void **state)
     expect_next(&list, 9, "6");
 }
 
-// The job that was seen last is gone, is elsewhere, or was buried anew.
-static void buried_list_goes_on_though_the_last_job_has_left(void **state)
+// The job that was seen last is gone, is elsewhere, or was buried again.
+static void buried_list_continues_after_the_last_job_has_left(void **state)
 {
     struct list list = {*state, "q", JOB_BURIED, {{0}, 0}};
     struct actor *w = stage_open(list.s, "w");
@@ -119,7 +119,7 @@ static void buried_list_goes_on_though_the_last_job_has_left(void **state)
     expect_next(&list, 9, "5 6 7 4");
 }
 
-// Where the place of a buried job must be looked for, that is done in slices.
+// The search for the place of a buried job is done in slices.
 static void long_buried_list_is_searched_in_slices(void **state)
 {
     struct stage *s = *state;
@@ -234,7 +234,7 @@ static void jobs_of_a_session_are_listed_soonest_lease_first(void **state)
     assert_status(STATUS_EMPTY, session_jobs_next(w->session, &cursor, &job));
 }
 
-// Whoever writes a cursor down may find anything when it is read again.
+// A saved cursor may have any value when it is read again.
 static void any_numbers_make_a_cursor(void **state)
 {
     static const uint64_t numbers[] = {0, 1, 2, UINT32_MAX, INT64_MAX, UINT64_MAX};
@@ -269,10 +269,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(ready_jobs_are_listed_as_they_would_be_taken),
-        STORY(ready_list_goes_on_where_the_last_job_stood),
+        STORY(ready_list_continues_at_the_place_of_the_last_job),
         STORY(delayed_jobs_are_listed_by_their_end_calendar_moments_last),
         STORY(buried_jobs_are_listed_longest_buried_first),
-        STORY(buried_list_goes_on_though_the_last_job_has_left),
+        STORY(buried_list_continues_after_the_last_job_has_left),
         STORY(long_buried_list_is_searched_in_slices),
         STORY(held_jobs_are_listed_holder_by_holder),
         STORY(session_at_the_place_of_another_is_listed_from_its_beginning),

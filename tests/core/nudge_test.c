@@ -34,7 +34,7 @@ static void ready_job_nudges_at_once(void **state)
     stage_expect(s, "");
 }
 
-static void two_waits_for_a_nudge_are_one(void **state)
+static void waiting_twice_for_a_nudge_is_one_wait(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -72,7 +72,7 @@ static void nudged_worker_that_never_grabs_withholds_nothing(void **state)
     assert_int_equal(act_take(v), 0);
 }
 
-static void all_who_await_a_nudge_get_one(void **state)
+static void all_sessions_that_wait_for_a_nudge_get_one(void **state)
 {
     struct stage *s = *state;
     struct actor *u = stage_worker(s, "u", "q");
@@ -87,7 +87,7 @@ static void all_who_await_a_nudge_get_one(void **state)
     assert_int_equal(stage_info(s).waiting, 1);
 }
 
-static void wakeup_bounds_how_many_one_job_nudges(void **state)
+static void wakeup_limits_the_nudges_of_one_job(void **state)
 {
     struct stage *s = *state;
     struct actor *u = stage_worker(s, "u", "q");
@@ -104,8 +104,8 @@ static void wakeup_bounds_how_many_one_job_nudges(void **state)
     stage_expect(s, "v nudged");
 }
 
-// One nudge for each job, not for all that come at once: when a pause ends, a worker leaves with
-// several, or a limit of what may run is raised.
+// One nudge for each job, also when several become ready at once: a pause ends, a worker leaves
+// with several jobs, or the limit of running jobs is raised.
 static void jobs_that_come_together_nudge_for_each(void **state)
 {
     enum { JOBS = 3 };
@@ -147,7 +147,7 @@ static void wakeup_of_zero_bounds_nothing_again(void **state)
     stage_expect(s, "w nudged; v nudged");
 }
 
-// `w`, which awaits a nudge on `q` before `v` does; a job nudges one of them.
+// `w` waits for a nudge on `q`, then `v`; a job nudges one of them.
 static struct actor *first_of_two(struct stage *s)
 {
     struct actor *v = stage_worker(s, "v", "q");
@@ -207,7 +207,7 @@ static void nudged_session_that_takes_the_job_passes_nothing_on(void **state)
     stage_expect(s, "v nudged");
 }
 
-static void wait_for_a_job_goes_before_one_for_a_nudge(void **state)
+static void wait_for_a_job_comes_before_a_wait_for_a_nudge(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -306,7 +306,7 @@ static void wait_for_a_nudge_without_subscriptions_ends_with_the_first(void **st
     stage_expect(s, "w nudged");
 }
 
-static void unwait_ends_a_wait_for_a_nudge_without_a_word(void **state)
+static void unwait_ends_a_wait_for_a_nudge_silently(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -364,24 +364,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(wait_for_a_nudge_ends_once),
         STORY(ready_job_nudges_at_once),
-        STORY(two_waits_for_a_nudge_are_one),
+        STORY(waiting_twice_for_a_nudge_is_one_wait),
         STORY(jobs_of_two_queues_nudge_once),
         STORY(nudged_worker_that_never_grabs_withholds_nothing),
-        STORY(all_who_await_a_nudge_get_one),
-        STORY(wakeup_bounds_how_many_one_job_nudges),
+        STORY(all_sessions_that_wait_for_a_nudge_get_one),
+        STORY(wakeup_limits_the_nudges_of_one_job),
         STORY(jobs_that_come_together_nudge_for_each),
         STORY(wakeup_of_zero_bounds_nothing_again),
         STORY(nudged_session_that_leaves_passes_the_nudge_on),
         STORY(nudged_session_that_takes_something_else_passes_the_nudge_on),
         STORY(nudged_session_that_unsubscribes_passes_the_nudge_on),
         STORY(nudged_session_that_takes_the_job_passes_nothing_on),
-        STORY(wait_for_a_job_goes_before_one_for_a_nudge),
+        STORY(wait_for_a_job_comes_before_a_wait_for_a_nudge),
         STORY(every_way_to_become_ready_nudges),
         STORY(new_subscription_nudges_where_a_job_is_ready),
         STORY(subscription_made_while_awaiting_a_nudge_counts),
         STORY(subscription_ended_while_awaiting_a_nudge_does_not_count),
         STORY(wait_for_a_nudge_without_subscriptions_ends_with_the_first),
-        STORY(unwait_ends_a_wait_for_a_nudge_without_a_word),
+        STORY(unwait_ends_a_wait_for_a_nudge_silently),
         STORY(unwait_silences_a_nudge_that_was_not_told_yet),
         STORY(napping_session_that_leaves_is_told_nothing),
         STORY(wait_for_a_nudge_follows_a_wait_for_a_job),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-// What an operator does to one job, whoever holds it.
+// Acts of an operator on one job, whichever session holds it.
 #include "tests/core/stage.h"
 
 #include <string.h>
 
 #define MOVE_TO(queue) ACT(.kind = ACT_MOVE, .to = SLICE(queue))
 
-static void a_held_job_that_is_deleted_is_gone_for_its_holder(void **state)
+static void holder_no_longer_finds_a_deleted_job(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -112,7 +112,7 @@ static void a_job_that_its_session_was_not_told_of_is_taken_from_it(void **state
     }
 }
 
-static void the_time_to_run_of_a_held_job_starts_anew(void **state)
+static void the_time_to_run_of_a_held_job_is_renewed(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -126,7 +126,7 @@ static void the_time_to_run_of_a_held_job_starts_anew(void **state)
     stage_expect_recorded(s, "submit 1");
 }
 
-static void no_lease_of_a_session_that_has_closed_is_renewed(void **state)
+static void leases_of_a_closed_session_are_not_renewed(void **state)
 {
     enum { HELD = 6 * BROKER_SLICE };
     struct stage *s = *state;
@@ -200,7 +200,7 @@ static void a_buried_job_keeps_its_place_with_another_priority(void **state)
     assert_int_equal(stage_job(s, 1).pri, 3);
 }
 
-static void a_delay_is_set_anew_or_ended(void **state)
+static void a_delay_is_changed_or_ended(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -326,7 +326,7 @@ static void a_content_is_a_key_in_the_other_queue(void **state)
     }
 }
 
-static void a_moved_job_goes_to_who_waits_for_it(void **state)
+static void a_moved_job_goes_to_a_waiting_session(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "a");
@@ -355,7 +355,7 @@ static void a_moved_job_waits_for_the_end_of_a_pause(void **state)
     stage_expect(s, "w leased 1");
 }
 
-// The search among queues goes by the place of the best job that a queue had at some time.
+// The search among queues uses the place of the best job that a queue had at some time.
 static void the_place_of_a_moved_job_is_left_to_it(void **state)
 {
     struct stage *s = *state;
@@ -395,7 +395,7 @@ static void a_move_that_is_refused_changes_nothing(void **state)
     stage_expect_recorded(s, "submit 1");
 }
 
-static void a_change_that_the_store_has_no_room_for_is_refused(void **state)
+static void a_change_is_refused_if_the_store_has_no_room(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -456,27 +456,27 @@ static void operating_takes_the_right_to_both_queues(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(a_held_job_that_is_deleted_is_gone_for_its_holder),
+        STORY(holder_no_longer_finds_a_deleted_job),
         STORY(a_job_is_buried_in_any_state_without_spending_an_attempt),
         STORY(a_job_that_nothing_keeps_fails_where_it_is_buried),
         STORY(a_held_job_is_released_without_blame),
         STORY(a_job_that_its_session_was_not_told_of_is_taken_from_it),
-        STORY(the_time_to_run_of_a_held_job_starts_anew),
-        STORY(no_lease_of_a_session_that_has_closed_is_renewed),
+        STORY(the_time_to_run_of_a_held_job_is_renewed),
+        STORY(leases_of_a_closed_session_are_not_renewed),
         STORY(another_priority_keeps_the_place_among_equals),
         STORY(the_new_priority_of_a_held_job_counts_when_it_comes_back),
         STORY(a_buried_job_keeps_its_place_with_another_priority),
-        STORY(a_delay_is_set_anew_or_ended),
+        STORY(a_delay_is_changed_or_ended),
         STORY(a_late_holder_may_not_complete_a_job_that_was_delayed_since),
         STORY(a_moved_job_keeps_all_but_its_queue_and_its_attempts),
         STORY(jobs_are_moved_in_the_state_in_which_they_are),
         STORY(a_job_gives_up_its_key_where_another_has_it),
         STORY(a_content_is_a_key_in_the_other_queue),
-        STORY(a_moved_job_goes_to_who_waits_for_it),
+        STORY(a_moved_job_goes_to_a_waiting_session),
         STORY(a_moved_job_waits_for_the_end_of_a_pause),
         STORY(the_place_of_a_moved_job_is_left_to_it),
         STORY(a_move_that_is_refused_changes_nothing),
-        STORY(a_change_that_the_store_has_no_room_for_is_refused),
+        STORY(a_change_is_refused_if_the_store_has_no_room),
         STORY(the_answer_waits_for_the_record_of_the_act),
         STORY(operating_takes_the_right_to_both_queues),
     };

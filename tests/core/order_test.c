@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// In which order jobs are taken, and from which queue.
+// The order in which jobs are taken, and the queues that they are taken from.
 #include "tests/core/stage.h"
 
 static void lowest_priority_number_is_taken_first(void **state)
@@ -63,7 +63,7 @@ static void release_changes_the_priority(void **state)
     act_drain(w, "2 1");
 }
 
-static void job_whose_delay_ends_goes_by_its_submission(void **state)
+static void delayed_job_is_ordered_by_its_submission(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -104,8 +104,8 @@ static void lost_job_returns_to_the_front_or_goes_to_the_back(void **state)
     act_drain(other, "1 3 2");
 }
 
-// One who waits on both queues gets the better job, though the worse one is of the queue whose
-// lease ends first; the other one gets that.
+// A session that waits on both queues gets the better job, though the worse job is of the queue
+// whose lease ends first; the other session gets the worse job.
 static void best_of_all_queues_goes_first_when_a_session_leaves(void **state)
 {
     struct stage *s = *state;
@@ -300,7 +300,7 @@ static void in_turn_subscribing_again_changes_no_turn(void **state)
     act_drain(w, "2 1");
 }
 
-static void in_turn_counts_what_was_waited_for(void **state)
+static void in_turn_counts_assigned_jobs(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open_in_turn(s, "w");
@@ -355,7 +355,7 @@ int main(void)
         STORY(released_job_keeps_its_place),
         STORY(job_handed_straight_to_a_waiter_has_its_place_all_the_same),
         STORY(release_changes_the_priority),
-        STORY(job_whose_delay_ends_goes_by_its_submission),
+        STORY(delayed_job_is_ordered_by_its_submission),
         STORY(kicked_job_keeps_its_place),
         STORY(lost_job_returns_to_the_front_or_goes_to_the_back),
         STORY(best_of_all_queues_goes_first_when_a_session_leaves),
@@ -370,7 +370,7 @@ int main(void)
         STORY(in_turn_remembers_whom_it_was_served_from_least_recently),
         STORY(in_turn_puts_a_new_queue_before_those_served_and_those_that_were_not),
         STORY(in_turn_subscribing_again_changes_no_turn),
-        STORY(in_turn_counts_what_was_waited_for),
+        STORY(in_turn_counts_assigned_jobs),
         STORY(each_session_has_its_own_turn),
         cmocka_unit_test(bands_are_read_back_from_numbers),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Many random verbs by several sessions, compared after each with the plainest model there is. To
+// Random verbs of several sessions; after each, the broker is compared with a plain model. To
 // repeat a run that failed, set TANDEM_TEST_SEED to the seed that it printed; TANDEM_TEST_TRACE
-// shows each verb.
+// prints each verb.
 #include "tests/core/oracle_gates.h"
 #include "tests/core/oracle_operate.h"
 #include "tests/core/oracle_restart.h"
@@ -14,10 +14,10 @@
 
 enum { RUNS = 8, STEPS = 25000 };
 
-// A run has few queues, where many things meet in each, or many, to be chosen among.
+// A run has few queues, so that many verbs concern the same queue, or many, to choose among.
 enum { FEW_QUEUES = 3 };
 
-// How many records are kept at least before the broker is restarted from them.
+// The smallest number of records before the broker is restarted from them.
 enum { RECORDS = STAGE_TAPE / 2 };
 
 static const char *const queue_names[ORACLE_QUEUES] = {
@@ -46,7 +46,7 @@ static uint32_t below(struct game *g, uint32_t bound)
     return (uint32_t)(g->random >> 32) % bound;
 }
 
-// Any of the ids that may still live, or one that does not.
+// The id of any job that may still live, or of none.
 static uint64_t some_id(struct game *g)
 {
     struct oracle_job *job = &g->o.jobs[below(g, ORACLE_JOBS)];
@@ -143,7 +143,7 @@ static void move_wait(struct game *g, int session)
     }
 }
 
-// How many are nudged for a queue that its policy opens for a few is told by stories (gate_test.c).
+// gate_test.c tests the number of nudges for a queue that its policy opens for a few jobs.
 static void move_await_nudge(struct game *g, int session)
 {
     if (g->policies) {
@@ -337,11 +337,11 @@ static void move_reopen(struct game *g, int session)
 {
     act_close(g->actors[session]);
     oracle_close(&g->o, session);
-    settle(g); // queues that nobody else refers to are gone before it comes again
+    settle(g); // queues without other references are freed before it comes again
     open_session(g, session);
 }
 
-// How often each verb is chosen. A session that waits does only what its front-end would do then.
+// The share of each verb. A session that waits does only what its front-end would do then.
 static const struct move {
     unsigned weight;
     bool while_waiting;
@@ -438,7 +438,7 @@ static void compare(struct game *g)
 // Restarting
 //
 
-// Now and then, the broker is started anew: from how everything stands, and from the records.
+// At random moments, the broker is restarted: from full records, and from all records.
 static void restart(struct game *g)
 {
     if (below(g, 100) == 0) {
@@ -461,7 +461,7 @@ static void settle(struct game *g)
     compare(g);
 }
 
-// Time passes; whatever falls due on the way is done at its own moment.
+// Time passes; each timer on the way fires at its own moment.
 static void pass_time(struct game *g)
 {
     nsec_t by_for = (nsec_t)below(g, below(g, 6) ? 1000000 : 2000000000) + 1;
@@ -477,7 +477,7 @@ static void pass_time(struct game *g)
         settle(g);
     }
     if (below(g, 200) == 0) {
-        // By whole seconds: what is less is no step for ages.
+        // By whole seconds: ages do not notice smaller steps.
         g->s->now.wall += SEC((nsec_t)below(g, 5) - 2) * (below(g, 4) ? 1 : 1000000);
         oracle_tick(&g->o, g->s->now);
         settle(g);
@@ -541,7 +541,7 @@ static void play(uint64_t seed)
     free(g);
 }
 
-static void broker_does_what_the_model_says(void **state)
+static void broker_does_what_the_model_does(void **state)
 {
     const char *text = getenv("TANDEM_TEST_SEED");
     uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
@@ -555,7 +555,7 @@ static void broker_does_what_the_model_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(broker_does_what_the_model_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(broker_does_what_the_model_does)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

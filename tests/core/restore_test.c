@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A broker that is started anew gets back what a store kept: jobs with all of their contract, in
-// the state that a client would expect.
+// A restarted broker gets its jobs back from the store: with their whole contract, in the state
+// that a client would expect.
 #include "tests/core/stage_restart.h"
 
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static void every_field_comes_back(void **state)
     assert_true(slice_equal(info.reducer, SLICE("reduce")));
     assert_true(slice_equal(job_body(broker_find(s->broker, 42)), SLICE("body")));
     assert_true(stage_queue(s, "mail").kept);
-    // What was put before the restart is no longer counted.
+    // Jobs that were put before the restart are no longer counted.
     assert_int_equal(stage_info(s).total_jobs, 0);
     assert_int_equal(stage_queue(s, "mail").total_jobs, 0);
     assert_int_equal(PUT(s, .queue = "q"), 65536);
@@ -158,7 +158,7 @@ static void moments_go_on_by_the_wall_clock(void **state)
     again = stage_restart(s, SEC(15));
     assert_int_equal(stage_job(again, 2).remaining_for, SEC(5));
     assert_int_equal(stage_job(again, 3).remaining_for, SEC(485));
-    // A calendar moment obeys a clock that is set, a delay does not.
+    // A calendar moment follows a clock that is set, a delay does not.
     stage_step_wall(again, SEC(480));
     assert_int_equal(stage_job(again, 2).remaining_for, SEC(5));
     assert_int_equal(stage_job(again, 3).remaining_for, SEC(5));
@@ -218,7 +218,7 @@ static void buried_jobs_keep_their_order(void **state)
         assert_int_equal(job_id(queue_peek_buried(stage_find(s, "q"))), order[i]);
         assert_int_equal(stage_kick(s, "q", 1), 1);
     }
-    // Who is buried now comes behind them.
+    // A job that is buried now comes behind them.
     PUT_BURIED(s, .queue = "q");
     assert_true(stage_image(s, 10).now.burial > 105);
     assert_int_equal(stage_kick(s, "q", 3), 3);
@@ -245,7 +245,7 @@ static void keys_are_held_again_when_all_are_back(void **state)
     assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 9);
 }
 
-static void one_of_two_that_held_the_same_key_gets_it(void **state)
+static void one_of_two_jobs_with_the_same_key_gets_it(void **state)
 {
     struct stage *s = *state;
 
@@ -347,7 +347,7 @@ static void changes_are_made_to_restored_jobs(void **state)
     assert_int_equal(PUT(s, .queue = "q", .key = "k"), 4);
 }
 
-static void what_a_job_has_been_through_comes_back_with_each_change(void **state)
+static void counters_of_a_job_come_back_with_each_change(void **state)
 {
     struct stage *s = *state;
     const struct job_counters counters = {
@@ -366,7 +366,7 @@ static void what_a_job_has_been_through_comes_back_with_each_change(void **state
     finish(s, 10);
 }
 
-static void a_job_was_reserved_no_less_often_than_older_records_tell(void **state)
+static void reserves_are_at_least_the_leases_in_older_records(void **state)
 {
     struct stage *s = *state;
 
@@ -605,13 +605,13 @@ int main(void)
         STORY(equals_go_by_their_ids_and_new_jobs_behind_them),
         STORY(buried_jobs_keep_their_order),
         STORY(keys_are_held_again_when_all_are_back),
-        STORY(one_of_two_that_held_the_same_key_gets_it),
+        STORY(one_of_two_jobs_with_the_same_key_gets_it),
         STORY(buried_jobs_get_no_key),
         STORY(contents_are_keys_again),
         STORY(later_image_takes_the_place_of_the_earlier),
         STORY(changes_are_made_to_restored_jobs),
-        STORY(what_a_job_has_been_through_comes_back_with_each_change),
-        STORY(a_job_was_reserved_no_less_often_than_older_records_tell),
+        STORY(counters_of_a_job_come_back_with_each_change),
+        STORY(reserves_are_at_least_the_leases_in_older_records),
         STORY(a_wait_that_was_imposed_is_not_ended_by_a_duplicate_after_a_restart),
         STORY(a_release_of_an_older_record_imposes_its_wait),
         STORY(ended_jobs_are_gone_with_their_queue_and_key),

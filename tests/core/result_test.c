@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What jobs have ended with that nobody waited for, and who follows them until then.
+// The results of jobs that no client waited for, and sessions that follow such jobs.
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
@@ -55,7 +55,7 @@ static void result_of_a_durable_job_is_kept_for_its_time(void **state)
     assert_int_equal(act_take(w), 1);
     expect_none(s, 1);
     assert_status(STATUS_OK, act_complete(w, 1, "done"));
-    // The result comes before the end, so that no end is there without it.
+    // The result is recorded before the end, so that no end is stored without its result.
     stage_expect_recorded(s, "submit 1; memo result; end 1");
     assert_int_equal(broker_results_position(s->broker), 2);
     expect_result(s, 1, RESULT_COMPLETE, "done");
@@ -103,14 +103,14 @@ static void failure_and_exception_are_results_once_they_are_final(void **state)
     assert_status(STATUS_OK, act_fail(w, 2, "oops"));
     assert_int_equal(stage_state(s, 2), JOB_BURIED);
     expect_result(s, 2, RESULT_EXCEPTION, "oops");
-    // Somebody has it tried again: what it ends with then counts.
+    // The job is tried again: the later result counts.
     assert_status(STATUS_OK, stage_kick_id(s, 2));
     assert_int_equal(act_take(w), 2);
     assert_status(STATUS_OK, act_complete(w, 2, "after all"));
     expect_result(s, 2, RESULT_COMPLETE, "after all");
 }
 
-static void job_that_is_taken_back_or_set_aside_has_no_result(void **state)
+static void cancelled_or_buried_job_has_no_result(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -125,7 +125,7 @@ static void job_that_is_taken_back_or_set_aside_has_no_result(void **state)
     expect_none(s, 2);
 }
 
-static void data_in_parts_is_a_result_though_nobody_watches(void **state)
+static void data_in_parts_is_a_result_without_watches(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -139,7 +139,7 @@ static void data_in_parts_is_a_result_though_nobody_watches(void **state)
     expect_result(s, 1, RESULT_COMPLETE, "one two three");
 }
 
-static void parts_of_a_lost_attempt_are_no_part_of_the_result(void **state)
+static void result_has_no_parts_of_a_lost_attempt(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -169,7 +169,7 @@ static void expect_lost(struct stage *s, uint64_t id)
     assert_int_equal(result.data.len, 0);
 }
 
-static void result_whose_first_part_nothing_gathered_is_lost(void **state)
+static void result_whose_first_part_was_not_kept_is_lost(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -225,7 +225,7 @@ static void holder_that_is_only_late_completes_what_it_has_reported(void **state
     expect_result(s, 1, RESULT_COMPLETE, "late but good");
 }
 
-static void result_that_is_too_large_says_so(void **state)
+static void result_that_is_too_large_is_marked(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -280,7 +280,7 @@ static void end_is_not_refused_for_its_result(void **state)
     assert_status(STATUS_OK, act_complete(w, 1, "done"));
     memory_set_limit(0);
     expect_none(s, 1);
-    // No more than a few bytes for all: there is word that there was more.
+    // Room for a few bytes only: the result says that there was more.
     broker_memo_limit(s->broker, MEMO_RESULT, 300);
     assert_int_equal(act_take(w), 2);
     assert_status(STATUS_OK, act_data(w, 2, "0123456789012345678901234567890123456789"));
@@ -364,7 +364,7 @@ static void job_that_others_joined_has_one_result_and_all_are_told(void **state)
     expect_result(s, 1, RESULT_COMPLETE, "one two");
 }
 
-static void follower_is_told_and_is_nobody_who_waits(void **state)
+static void follower_is_told_but_does_not_count_as_waiting(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -411,7 +411,7 @@ static void follower_that_leaves_changes_nothing(void **state)
     stage_expect(s, "");
 }
 
-static void what_cannot_be_followed_is_refused(void **state)
+static void following_a_buried_or_missing_job_is_refused(void **state)
 {
     struct stage *s = *state;
     struct actor *f = stage_open(s, "f");
@@ -445,22 +445,22 @@ int main(void)
         STORY(result_of_a_durable_job_is_kept_for_its_time),
         STORY(nothing_is_kept_without_a_policy_or_of_a_job_that_is_not_durable),
         STORY(failure_and_exception_are_results_once_they_are_final),
-        STORY(job_that_is_taken_back_or_set_aside_has_no_result),
-        STORY(data_in_parts_is_a_result_though_nobody_watches),
-        STORY(parts_of_a_lost_attempt_are_no_part_of_the_result),
-        STORY(result_whose_first_part_nothing_gathered_is_lost),
+        STORY(cancelled_or_buried_job_has_no_result),
+        STORY(data_in_parts_is_a_result_without_watches),
+        STORY(result_has_no_parts_of_a_lost_attempt),
+        STORY(result_whose_first_part_was_not_kept_is_lost),
         STORY(result_of_a_job_that_was_moved_during_its_attempt_is_not_a_part_of_it),
         STORY(holder_that_is_only_late_completes_what_it_has_reported),
-        STORY(result_that_is_too_large_says_so),
+        STORY(result_that_is_too_large_is_marked),
         STORY(long_result_is_kept_whole),
         STORY(end_is_not_refused_for_its_result),
         STORY(without_memory_a_part_is_never_kept_as_the_whole),
         STORY(results_come_back_and_are_listed_in_the_order_of_their_ends),
         STORY(job_that_others_joined_has_one_result_and_all_are_told),
-        STORY(follower_is_told_and_is_nobody_who_waits),
+        STORY(follower_is_told_but_does_not_count_as_waiting),
         STORY(follower_keeps_no_job_that_its_submitter_has_left),
         STORY(follower_that_leaves_changes_nothing),
-        STORY(what_cannot_be_followed_is_refused),
+        STORY(following_a_buried_or_missing_job_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

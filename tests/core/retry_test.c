@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// How often a job is tried, and how long it waits in between, as the policy of its queue says.
+// How often a job is tried, and how long it waits in between, by the policy of its queue.
 #include "tests/core/stage_restart.h"
 
 static void a_policy_bounds_attempts_where_the_contract_does_not(void **state)
@@ -19,7 +19,7 @@ static void a_policy_bounds_attempts_where_the_contract_does_not(void **state)
     stage_expect_recorded(s, "submit 1; set 1; bury 1");
 }
 
-// The last of its contract was spent before: the end of the process is nobody's fault.
+// The last attempt of its contract was spent before: the end of the process spends none.
 static void the_end_of_the_process_spends_nothing_and_drops_nothing(void **state)
 {
     struct stage *s = *state;
@@ -77,8 +77,8 @@ static void a_job_that_was_not_delivered_has_lost_nothing(void **state)
     stage_expect_recorded(s, "submit 1; submit 2; set 1; submit 3; end 2; end 3");
 }
 
-// It is given the job as it waits, and goes before anybody could tell it.
-static void a_waiter_that_leaves_before_it_is_told_costs_no_attempt(void **state)
+// It is assigned the job while it waits, and leaves before it is told.
+static void a_waiting_session_that_leaves_before_it_is_told_spends_no_attempt(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -106,7 +106,7 @@ static void the_contract_comes_before_the_policy(void **state)
     assert_int_equal(stage_state(s, 1), JOB_BURIED);
 }
 
-static void a_word_of_failure_is_an_attempt_where_nobody_waits_for_the_answer(void **state)
+static void a_reported_failure_is_an_attempt_if_no_client_waits(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -125,7 +125,7 @@ static void a_word_of_failure_is_an_attempt_where_nobody_waits_for_the_answer(vo
     stage_expect_recorded(s, "submit 1; set 1; set 1; end 1");
 }
 
-static void a_word_of_failure_is_final_where_nothing_bounds_attempts(void **state)
+static void a_reported_failure_is_final_if_attempts_are_unlimited(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -137,7 +137,7 @@ static void a_word_of_failure_is_final_where_nothing_bounds_attempts(void **stat
     assert_int_equal(stage_state(s, 1), JOB_BURIED);
 }
 
-static void who_waits_for_the_answer_is_told_of_losses_and_then_of_the_failure(void **state)
+static void watches_are_told_of_losses_and_then_of_the_failure(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -181,7 +181,7 @@ static void a_job_that_others_have_joined_is_retried_once_they_have_gone(void **
     assert_int_equal(stage_state(s, 1), JOB_BURIED);
 }
 
-static void a_job_that_nobody_wants_any_more_is_not_tried_again(void **state)
+static void an_abandoned_job_is_not_tried_again(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -196,7 +196,7 @@ static void a_job_that_nobody_wants_any_more_is_not_tried_again(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void a_limit_that_fails_a_job_is_an_attempt_where_nobody_waits(void **state)
+static void a_limit_that_fails_a_job_is_an_attempt_if_no_client_waits(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
@@ -212,7 +212,7 @@ static void a_limit_that_fails_a_job_is_an_attempt_where_nobody_waits(void **sta
     assert_int_equal(stage_state(s, 1), JOB_BURIED);
 }
 
-static void what_is_exhausted_is_buried_or_dropped_as_the_policy_says(void **state)
+static void exhausted_job_is_buried_or_dropped_by_the_policy(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -291,7 +291,7 @@ static void releases_spend_nothing_where_they_do_not_count(void **state)
 // Backoff
 //
 
-// Loses the job by a worker that leaves, and answers how long it waits then.
+// Has a worker leave with the job; the backoff of the job.
 static nsec_t wait_after_a_loss(struct stage *s)
 {
     struct actor *w = stage_worker(s, "v", "q");
@@ -399,7 +399,7 @@ static void a_job_that_backs_off_keeps_its_place_among_equals(void **state)
     act_drain(w, "1 3 2");
 }
 
-static void who_is_late_may_not_complete_a_job_that_backs_off(void **state)
+static void late_holder_may_not_complete_a_job_during_its_backoff(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -415,7 +415,7 @@ static void who_is_late_may_not_complete_a_job_that_backs_off(void **state)
     assert_status(STATUS_NOT_FOUND, act_complete(w, 1, NULL));
 }
 
-static void a_kick_ends_a_backoff_and_starts_attempts_anew(void **state)
+static void a_kick_ends_a_backoff_and_resets_attempts(void **state)
 {
     struct stage *s = *state;
 
@@ -455,7 +455,7 @@ static void a_backoff_that_ends_in_a_pause_waits_for_the_end_of_that(void **stat
 // The store
 //
 
-static void a_restart_goes_on_with_the_attempts_and_what_is_left_of_the_backoff(void **state)
+static void a_restart_keeps_the_attempts_and_the_remaining_backoff(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -547,15 +547,15 @@ int main(void)
         STORY(a_policy_bounds_attempts_where_the_contract_does_not),
         STORY(the_end_of_the_process_spends_nothing_and_drops_nothing),
         STORY(a_job_that_was_not_delivered_has_lost_nothing),
-        STORY(a_waiter_that_leaves_before_it_is_told_costs_no_attempt),
+        STORY(a_waiting_session_that_leaves_before_it_is_told_spends_no_attempt),
         STORY(the_contract_comes_before_the_policy),
-        STORY(a_word_of_failure_is_an_attempt_where_nobody_waits_for_the_answer),
-        STORY(a_word_of_failure_is_final_where_nothing_bounds_attempts),
-        STORY(who_waits_for_the_answer_is_told_of_losses_and_then_of_the_failure),
+        STORY(a_reported_failure_is_an_attempt_if_no_client_waits),
+        STORY(a_reported_failure_is_final_if_attempts_are_unlimited),
+        STORY(watches_are_told_of_losses_and_then_of_the_failure),
         STORY(a_job_that_others_have_joined_is_retried_once_they_have_gone),
-        STORY(a_job_that_nobody_wants_any_more_is_not_tried_again),
-        STORY(a_limit_that_fails_a_job_is_an_attempt_where_nobody_waits),
-        STORY(what_is_exhausted_is_buried_or_dropped_as_the_policy_says),
+        STORY(an_abandoned_job_is_not_tried_again),
+        STORY(a_limit_that_fails_a_job_is_an_attempt_if_no_client_waits),
+        STORY(exhausted_job_is_buried_or_dropped_by_the_policy),
         STORY(a_release_without_a_delay_is_an_attempt_where_they_count),
         STORY(a_release_that_counts_waits_for_the_backoff),
         STORY(releases_spend_nothing_where_they_do_not_count),
@@ -565,10 +565,10 @@ int main(void)
         STORY(jitter_takes_off_so_much_at_most),
         STORY(all_of_a_backoff_may_be_left_to_chance_but_some_is_left),
         STORY(a_job_that_backs_off_keeps_its_place_among_equals),
-        STORY(who_is_late_may_not_complete_a_job_that_backs_off),
-        STORY(a_kick_ends_a_backoff_and_starts_attempts_anew),
+        STORY(late_holder_may_not_complete_a_job_during_its_backoff),
+        STORY(a_kick_ends_a_backoff_and_resets_attempts),
         STORY(a_backoff_that_ends_in_a_pause_waits_for_the_end_of_that),
-        STORY(a_restart_goes_on_with_the_attempts_and_what_is_left_of_the_backoff),
+        STORY(a_restart_keeps_the_attempts_and_the_remaining_backoff),
         STORY(the_end_of_the_process_spends_no_attempt),
         STORY(only_the_count_is_behind_where_the_store_has_no_room),
         STORY(attempts_are_not_told_to_the_store_without_a_policy),

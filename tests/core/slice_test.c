@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Much at once: whatever is many is done in slices, and others are served in between.
+// Much work at once is done in slices, and other sessions are served in between.
 #include "tests/core/stage.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static void tick(struct stage *s)
     stage_step(s);
 }
 
-// One call of settle; how many times actors were told something by it.
+// One call of settle; the number of events that actors were told.
 static size_t settle_once(struct stage *s, bool *more)
 {
     size_t before = s->tellings;
@@ -27,7 +27,7 @@ static size_t settle_once(struct stage *s, bool *more)
     return s->tellings - before;
 }
 
-// Settles to the end; no call may tell more than a slice. How many tellings there were.
+// Settles to the end; no call may tell more than a slice. The number of events.
 static size_t settle_in_slices(struct stage *s)
 {
     size_t all = 0;
@@ -112,7 +112,7 @@ static void session_that_leaves_in_slices_is_told_nothing(void **state)
         assert_int_equal(act_take(c), id);
     }
     act_close(c);
-    // What happens to its jobs while it is taken apart concerns it no longer.
+    // It is not told about its jobs while it is taken apart.
     assert_status(STATUS_OK, act_data(w, 1, "part"));
     assert_status(STATUS_OK, act_complete(w, 1, "r"));
     stage_expect(s, "");
@@ -245,7 +245,7 @@ static void watchers_of_one_job_are_told_in_slices(void **state)
     stage_expect(s, "");
 }
 
-static void progress_reported_while_progress_is_told_reaches_everybody(void **state)
+static void progress_reported_while_progress_is_told_reaches_all_watches(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -308,7 +308,7 @@ static void many_parts_for_one_watcher_are_told_in_slices(void **state)
     assert_int_equal(settle_in_slices(s), MANY + 1);
 }
 
-static void naps_that_one_job_ends_are_told_in_slices(void **state)
+static void nudges_of_one_job_are_told_in_slices(void **state)
 {
     struct stage *s = *state;
     unsigned turns = 0;
@@ -360,8 +360,8 @@ static void jobs_and_waiters_of_a_long_pause_meet_in_slices(void **state)
     leave_crowd(s);
 }
 
-// The last of those who wait on a queue that opens waits on another one, too, where a worse job
-// comes before it is its turn.
+// The last session that waits on a queue that opens waits on another queue, too, where a worse job
+// comes before its turn.
 static void job_that_comes_between_slices_does_not_go_before_better_ones(void **state)
 {
     struct stage *s = *state;
@@ -442,7 +442,7 @@ static void taking_many_limits_off_is_made_in_slices(void **state)
 
     act_subscribe_on(w, "q", SEC(4), ON_LIMIT_RETRY);
     for (int i = 0; i < MANY; i++) {
-        // Some are come by twice: they stay among those that end.
+        // Some are met twice: they stay among the leases that end.
         PUT(s, .queue = "q", .ttr_for = SEC(10 * (i % 4)));
         assert_true(act_take(w) != 0);
     }
@@ -457,7 +457,7 @@ static void taking_many_limits_off_is_made_in_slices(void **state)
     stage_expect_jobs(s, "q", MANY * 3 / 4, 0, MANY / 4, 0);
 }
 
-// Sessions that take from so many queues that to get up from them takes a slice.
+// Sessions with so many queues that ending their wait takes a slice.
 enum { SLEEPERS = 8, QUEUES = BROKER_SLICE * 16 };
 
 static struct stage *stage_of_sleepers(struct session **sleepers, nsec_t wait_for)
@@ -560,7 +560,7 @@ static void session_that_leaves_gets_up_from_very_many_queues_in_slices(void **s
     assert_int_equal(waiting(s), 0);
     assert_null(broker_queue_find(s->broker, SLICE("q0")));
     assert_int_equal(stage_queue(s, "q1023").waiting, SLEEPERS);
-    // Nobody is there any more who could take it.
+    // No session is left that could take it.
     PUT(s, .queue = "q1023");
     assert_ptr_equal(stage_find(s, "q1023"), last);
     stage_expect_jobs(s, "q1023", 1, 0, 0, 0);
@@ -583,10 +583,10 @@ int main(void)
         STORY(late_time_ends_no_lease_twice_and_touch_still_helps),
         STORY(watches_of_a_session_that_leaves_are_forgotten),
         STORY(watchers_of_one_job_are_told_in_slices),
-        STORY(progress_reported_while_progress_is_told_reaches_everybody),
+        STORY(progress_reported_while_progress_is_told_reaches_all_watches),
         STORY(session_may_leave_between_slices_of_its_events),
         STORY(many_parts_for_one_watcher_are_told_in_slices),
-        STORY(naps_that_one_job_ends_are_told_in_slices),
+        STORY(nudges_of_one_job_are_told_in_slices),
         STORY(jobs_and_waiters_of_a_long_pause_meet_in_slices),
         STORY(job_that_comes_between_slices_does_not_go_before_better_ones),
         STORY(waits_that_end_at_once_end_in_slices),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What an operator does to many jobs, in slices.
+// Acts of an operator on many jobs, in slices.
 #include "tests/core/stage.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static enum status step(struct stage *s, struct actor *by, struct sweep *sweep)
     return status;
 }
 
-// How many slices it took.
+// The number of slices that it took.
 static int run(struct stage *s, struct actor *by, struct sweep *sweep)
 {
     enum status status;
@@ -63,7 +63,7 @@ static void put_all_kinds(struct stage *s, struct actor *w, const char *queue, i
     }
 }
 
-static void a_queue_is_cleared_in_slices_but_for_what_is_held(void **state)
+static void a_queue_is_cleared_in_slices_except_held_jobs(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -92,7 +92,7 @@ static void held_jobs_are_met_where_they_are_named(void **state)
     assert_int_equal(session_leases(w->session), 0);
 }
 
-static void a_dry_run_says_what_would_be_done(void **state)
+static void a_dry_run_counts_without_acting(void **state)
 {
     static const enum act_kind kinds[] = {ACT_MOVE, ACT_RELEASE, ACT_BURY, ACT_CHANGE, ACT_DELETE};
     struct stage *s = *state;
@@ -163,14 +163,14 @@ static void only_jobs_that_pass_the_filter_are_met(void **state)
 
             passed |= (uint64_t)job_fits(s->broker, job, &sweep.filter) << id;
         }
-        // What a body contains is for the sweep.
+        // job_fits() does not search bodies.
         assert_int_equal(passed, sweep.filter.contains.len ? 0x1e : rows[i].ids);
         run(s, NULL, &sweep);
         assert_int_equal(sweep.counts.done, (uint64_t)__builtin_popcountll(rows[i].ids));
     }
 }
 
-// Wherever in it the bytes are, across the end of a slice, too.
+// Wherever in the body the bytes are, also across the end of a slice.
 static void a_long_body_is_searched_in_slices(void **state)
 {
     enum { LONG = 1 << 20, PLACES = 24, STRIDE = LONG / PLACES, SPAN = STRIDE - 1000 };
@@ -194,7 +194,7 @@ static void a_long_body_is_searched_in_slices(void **state)
     expect_counts(&sweep, PLACES + 2, PLACES, 0, 0);
 }
 
-// Each search begins with a look at all of what is looked for.
+// Each search begins by reading all the bytes that it is to find.
 static void fewer_bodies_are_searched_at_once_for_longer_bytes(void **state)
 {
     enum { LONG = 4000, BODIES = 200 };
@@ -278,7 +278,7 @@ static void buried_jobs_that_are_moved_stay_in_their_order(void **state)
     }
 }
 
-static void what_was_changed_is_not_met_again(void **state)
+static void changed_jobs_are_not_met_again(void **state)
 {
     static const struct act acts[] = {
         {.kind = ACT_CHANGE, .sets_pri = true, .pri = 50},
@@ -375,7 +375,7 @@ static void queues_are_named_by_a_glob(void **state)
     assert_null(stage_find(s, "mail.b"));
 }
 
-static void what_the_caller_may_not_do_is_left(void **state)
+static void jobs_that_the_caller_may_not_operate_are_left(void **state)
 {
     const struct grant list[] = {
         {MAY_OPERATE | MAY_OBSERVE, SLICE("a")},
@@ -418,7 +418,7 @@ static void a_sweep_ends_where_its_target_cannot_be(void **state)
     stage_expect_jobs(s, "q", 1, 0, 0, 0);
 }
 
-static void a_queue_that_goes_and_comes_again_is_another_one(void **state)
+static void a_queue_that_is_freed_and_made_again_is_another_one(void **state)
 {
     struct stage *s = *state;
     struct sweep sweep = SWEEP(.act = {.kind = ACT_DELETE});
@@ -473,7 +473,7 @@ static void every_lease_is_renewed_once(void **state)
     }
 }
 
-static void what_is_released_may_be_held_anew(void **state)
+static void released_jobs_may_be_taken_again(void **state)
 {
     static const nsec_t ttrs[] = {SEC(60), 0};
     struct stage *s = *state;
@@ -505,7 +505,7 @@ static void what_is_released_may_be_held_anew(void **state)
 }
 
 //
-// What one slice may cost
+// The cost of one slice
 //
 
 static void put_long(struct stage *s, size_t len, int number)
@@ -558,7 +558,7 @@ static void few_names_are_compared_at_once_where_that_takes_long(void **state)
     expect_counts(&sweep, 0, 0, 0, 0);
 }
 
-static void a_place_among_the_buried_is_looked_for_in_slices(void **state)
+static void a_place_among_buried_jobs_is_searched_in_slices(void **state)
 {
     enum { BURIED = 2000 };
     struct stage *s = *state;
@@ -589,27 +589,27 @@ static void a_place_among_the_buried_is_looked_for_in_slices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(a_queue_is_cleared_in_slices_but_for_what_is_held),
+        STORY(a_queue_is_cleared_in_slices_except_held_jobs),
         STORY(held_jobs_are_met_where_they_are_named),
-        STORY(a_dry_run_says_what_would_be_done),
+        STORY(a_dry_run_counts_without_acting),
         STORY(only_jobs_that_pass_the_filter_are_met),
         STORY(a_long_body_is_searched_in_slices),
         STORY(fewer_bodies_are_searched_at_once_for_longer_bytes),
         STORY(a_body_that_is_searched_may_go),
         STORY(jobs_are_kicked_in_order_of_burial),
         STORY(buried_jobs_that_are_moved_stay_in_their_order),
-        STORY(what_was_changed_is_not_met_again),
+        STORY(changed_jobs_are_not_met_again),
         STORY(a_sweep_ends_while_others_submit_more_than_it_does),
         STORY(a_sweep_goes_on_where_the_store_had_no_room),
         STORY(queues_are_named_by_a_glob),
-        STORY(what_the_caller_may_not_do_is_left),
+        STORY(jobs_that_the_caller_may_not_operate_are_left),
         STORY(a_sweep_ends_where_its_target_cannot_be),
-        STORY(a_queue_that_goes_and_comes_again_is_another_one),
+        STORY(a_queue_that_is_freed_and_made_again_is_another_one),
         STORY(every_lease_is_renewed_once),
-        STORY(what_is_released_may_be_held_anew),
+        STORY(released_jobs_may_be_taken_again),
         STORY(fewer_jobs_are_moved_at_once_whose_keys_are_longer),
         STORY(few_names_are_compared_at_once_where_that_takes_long),
-        STORY(a_place_among_the_buried_is_looked_for_in_slices),
+        STORY(a_place_among_buried_jobs_is_searched_in_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// In which order watches are told: that of each job is kept, and one with very many watches does
-// not hold up the others.
+// The order in which watches are told: the events of each job keep their order, and a job with very
+// many watches does not hold up the others.
 #include "tests/support/broker_check.h"
 
 #include "tests/core/stage.h"
@@ -10,7 +10,7 @@
 
 enum { VERY_MANY = 20 * BROKER_SLICE };
 
-// A watch that is told, and what it was told last.
+// A watch, and the last event that it was told.
 struct listener {
     uint64_t job;
     uint64_t heard; // how many events
@@ -294,9 +294,9 @@ static void report_where_allowed(struct hall *hall, struct listener *crowds[], u
     }
 }
 
-// Of each of these jobs, one report is told to all before the next one is taken. One that has told
-// of its last may always report, and is told of it in its turn.
-static void reports_to_many_crowds_do_not_hold_back_those_of_others(void **state)
+// One report of each of these jobs is told to all its watches before the next one is accepted. A
+// job whose last report has been told may always report again, and that is told in its turn.
+static void reports_with_many_watches_do_not_hold_back_those_of_other_jobs(void **state)
 {
     static struct listener *crowds[BROKER_SLICE];
     uint64_t numbers[BROKER_SLICE] = {0};
@@ -335,7 +335,7 @@ static void reports_to_many_crowds_do_not_hold_back_those_of_others(void **state
     }
 }
 
-// A turn ends when as much was encoded as takes as long as a turn's tellings.
+// A turn also ends when encoding has taken as long as the events of a turn would.
 static void long_events_of_many_jobs_are_told_in_slices(void **state)
 {
     static struct listener readers[BROKER_SLICE];
@@ -392,7 +392,7 @@ static void events_of_jobs_with_few_watches_are_told_as_they_happened(void **sta
 }
 
 //
-// By chance: jobs with many watches and with few, and whatever comes of them
+// Random runs: jobs with many watches and with few
 //
 
 enum { JOBS = 6, WATCHES = 400, STEPS = 20000, REPORTS_MOST = 4 };
@@ -431,7 +431,7 @@ static void leave_talk(struct talk *talk)
     }
 }
 
-// All are told of all that was said since they joined, and of the end.
+// Each watch is told of all reports since it joined, and of the end.
 static void end_talk(struct hall *hall, struct talk *talk)
 {
     assert_status(STATUS_OK, broker_complete(hall->worker, talk->id, NULL));
@@ -501,7 +501,7 @@ int main(void)
         cmocka_unit_test(jobs_with_very_many_watches_advance_side_by_side),
         cmocka_unit_test(new_events_do_not_hold_up_those_that_take_long),
         cmocka_unit_test(long_events_of_one_job_do_not_hold_up_the_results_of_others),
-        cmocka_unit_test(reports_to_many_crowds_do_not_hold_back_those_of_others),
+        cmocka_unit_test(reports_with_many_watches_do_not_hold_back_those_of_other_jobs),
         cmocka_unit_test(long_events_of_many_jobs_are_told_in_slices),
         cmocka_unit_test(events_of_jobs_with_few_watches_are_told_as_they_happened),
         cmocka_unit_test(each_watch_is_told_all_in_order_whatever_happens_beside_it),

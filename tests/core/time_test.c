@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What happens when time passes: delays, calendar moments, and the time to run.
+// Time passes: delays, calendar moments, and the time to run.
 #include "tests/core/stage.h"
 
 static void delayed_job_is_ready_at_its_moment_and_not_before(void **state)
@@ -199,7 +199,7 @@ static void ttr_is_kept_in_whole_seconds_rounded_up(void **state)
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }
 
-static void touch_starts_the_time_to_run_anew(void **state)
+static void touch_renews_the_time_to_run(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -215,7 +215,7 @@ static void touch_starts_the_time_to_run_anew(void **state)
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }
 
-static void every_report_starts_the_time_to_run_anew(void **state)
+static void every_report_renews_the_time_to_run(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -236,7 +236,7 @@ static void every_report_starts_the_time_to_run_anew(void **state)
     stage_expect(s, "c progress 1 1/3; c data 1 part; c warning 1 slow");
 }
 
-static void report_without_watchers_starts_the_time_to_run_anew(void **state)
+static void report_without_watches_renews_the_time_to_run(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -316,7 +316,7 @@ static void limit_holds_for_a_job_without_ttr(void **state)
     act_drain(w, "2 1");
 }
 
-static void holder_may_take_limits_off_which_starts_the_time_to_run_anew(void **state)
+static void holder_may_end_limits_which_renews_the_time_to_run(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
@@ -413,7 +413,7 @@ static void lease_starts_when_the_job_is_assigned(void **state)
 
     act_wait(w);
     PUT(s, .ttr_for = SEC(10));
-    // Assigned, and not told of while four seconds pass.
+    // The job is assigned, and its session is not told for four seconds.
     s->now.mono += SEC(4);
     stage_expect(s, "w leased 1");
     assert_int_equal(stage_job(s, 1).remaining_for, SEC(6));
@@ -447,7 +447,7 @@ static void age_counts_from_the_submission(void **state)
 }
 
 //
-// What falls due at the same moment
+// Timers of the same moment
 //
 
 static void delays_of_one_moment_end_in_the_order_in_which_they_were_set(void **state)
@@ -484,9 +484,9 @@ static void pauses_of_one_moment_end_together(void **state)
     }
 }
 
-// Of a pause, a delay and two leases that end in one tick, in any order, the first who waits gets
-// the best job.
-static void what_becomes_ready_in_one_tick_is_given_the_best_first(void **state)
+// If a pause, a delay and two leases end in one tick, in any order, the session that has waited
+// longest gets the best job.
+static void jobs_that_become_ready_in_one_tick_are_given_best_first(void **state)
 {
     struct stage *s = *state;
     struct actor *holder = stage_worker(s, "holder", "held");
@@ -506,8 +506,8 @@ static void what_becomes_ready_in_one_tick_is_given_the_best_first(void **state)
     stage_expect(s, "w leased 3");
 }
 
-// Whichever session was opened first, or is the first in memory.
-static void what_leases_of_one_moment_leave_is_given_the_best_first(void **state)
+// The order in which sessions were opened, or stand in memory, does not matter.
+static void jobs_of_leases_that_end_together_are_given_best_first(void **state)
 {
     struct stage *s = *state;
 
@@ -534,7 +534,7 @@ static void what_leases_of_one_moment_leave_is_given_the_best_first(void **state
     }
 }
 
-static void who_waits_until_a_lease_ends_gets_the_job(void **state)
+static void session_that_waits_until_a_lease_ends_gets_the_job(void **state)
 {
     struct stage *s = *state;
     struct actor *early = stage_worker(s, "early", "q");
@@ -569,14 +569,14 @@ int main(void)
         STORY(expired_lease_returns_job_to_ready),
         STORY(job_without_ttr_is_held_until_its_holder_leaves),
         STORY(ttr_is_kept_in_whole_seconds_rounded_up),
-        STORY(touch_starts_the_time_to_run_anew),
-        STORY(every_report_starts_the_time_to_run_anew),
-        STORY(report_without_watchers_starts_the_time_to_run_anew),
+        STORY(touch_renews_the_time_to_run),
+        STORY(every_report_renews_the_time_to_run),
+        STORY(report_without_watches_renews_the_time_to_run),
         STORY(only_the_holder_touches),
         STORY(limit_of_the_subscription_ends_the_lease_and_nothing_extends_it),
         STORY(lease_ends_at_the_earlier_of_ttr_and_limit),
         STORY(limit_holds_for_a_job_without_ttr),
-        STORY(holder_may_take_limits_off_which_starts_the_time_to_run_anew),
+        STORY(holder_may_end_limits_which_renews_the_time_to_run),
         STORY(limits_of_others_and_leases_without_one_stay_as_they_are),
         STORY(limit_may_mean_failure),
         STORY(ttr_retries_even_where_the_limit_means_failure),
@@ -586,9 +586,9 @@ int main(void)
         STORY(age_counts_from_the_submission),
         STORY(delays_of_one_moment_end_in_the_order_in_which_they_were_set),
         STORY(pauses_of_one_moment_end_together),
-        STORY(what_becomes_ready_in_one_tick_is_given_the_best_first),
-        STORY(what_leases_of_one_moment_leave_is_given_the_best_first),
-        STORY(who_waits_until_a_lease_ends_gets_the_job),
+        STORY(jobs_that_become_ready_in_one_tick_are_given_best_first),
+        STORY(jobs_of_leases_that_end_together_are_given_best_first),
+        STORY(session_that_waits_until_a_lease_ends_gets_the_job),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

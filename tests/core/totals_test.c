@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the broker has counted and timed is what all queues have, also those that have gone.
+// The counters and times of the broker are the sums of those of all queues, also of freed ones.
 #include "core/statistics.h"
 #include "tests/core/stage.h"
 
@@ -29,7 +29,7 @@ static void work_one(struct stage *s, const char *queue, nsec_t wait_for, nsec_t
     act_close(w);
 }
 
-static void times_of_queues_that_have_gone_are_in_those_of_the_broker(void **state)
+static void times_of_freed_queues_count_for_the_broker(void **state)
 {
     struct stage *s = *state;
     const struct queue_times *times = broker_times(s->broker);
@@ -40,7 +40,7 @@ static void times_of_queues_that_have_gone_are_in_those_of_the_broker(void **sta
     assert_null(broker_queue_find(s->broker, SLICE("gone")));
     work_one(s, "gone_too", MSEC(500), MSEC(250));
     assert_int_equal(how_many(&times->wait), 2);
-    // Waits are told in whole steps of the clock.
+    // Waits are measured in whole steps of the clock.
     assert_true(times->wait.sum_us > 2497 * 1000);
     assert_true(times->wait.sum_us < 2503 * 1000);
     assert_int_equal(how_many(&times->run), 2);
@@ -75,7 +75,7 @@ static void broker_that_does_not_observe_times_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(times_of_queues_that_have_gone_are_in_those_of_the_broker),
+        STORY(times_of_freed_queues_count_for_the_broker),
         STORY(times_of_the_broker_are_in_the_same_buckets_as_those_of_the_queue),
         STORY(broker_that_does_not_observe_times_nothing),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Jobs that are made once: while one of the same body or key lives, and for a while after it is
-// done.
+// Unique jobs: a job is not made again while one of the same body or key lives, and for a while
+// after it is done.
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
@@ -30,7 +30,7 @@ static void same_body_joins_where_the_policy_says_so(void **state)
     assert_true(put(s, PLAN(.body = "one")).joined);
     assert_false(put(s, PLAN(.body = "two")).joined);
     assert_false(put(s, PLAN(.body = "one", .queue = "other")).joined);
-    // An empty body is no key.
+    // An empty body is not a key.
     assert_false(put(s, PLAN(.pri = 1)).joined);
     assert_false(put(s, PLAN(.pri = 1)).joined);
 }
@@ -73,9 +73,9 @@ static void key_stands_for_its_job_for_a_while_after_it_is_done(void **state)
     assert_int_equal(put(s, PLAN(.body = "one")).id, 1);
     assert_int_equal(put(s, PLAN(.key = "k")).id, 2);
     assert_true(put(s, PLAN(.key = "k")).joined);
-    // What is said of the job waits for what is remembered of it.
+    // The answer about the job waits for the record of the memo.
     assert_int_equal(broker_position(s->broker), 6);
-    // A key is one of its queue and its kind.
+    // A key counts within its queue and its kind.
     assert_false(put(s, PLAN(.body = "k", .key = "one")).joined);
     assert_false(put(s, PLAN(.key = "k", .queue = "other")).joined);
     stage_advance(s, 1);
@@ -102,7 +102,7 @@ static void only_a_completion_counts(void **state)
     assert_false(put(s, PLAN(.key = "buried")).joined);
 }
 
-static void whoever_waits_gets_a_job_of_its_own(void **state)
+static void watched_duplicate_is_a_job_of_its_own(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -129,7 +129,7 @@ static void keys_of_jobs_that_are_done_outlive_the_process(void **state)
     again = stage_restart(s, DAY / 2);
     POLICY(again, "*", .unique_body = true, .unique_for_for = DAY);
     assert_int_equal(put(again, PLAN(.body = "one")).id, 1);
-    // The clock is obeyed.
+    // The memo ends by the wall clock.
     stage_step_wall(again, -DAY);
     assert_int_equal(put(again, PLAN(.body = "one")).id, 1);
     stage_step_wall(again, 2 * DAY);
@@ -189,7 +189,7 @@ static void long_bodies_are_compared_by_their_digests(void **state)
 
     POLICY(s, "*", .unique_body = true, .unique_for_for = SEC(60));
     assert_false(put(s, PLAN(.blob = one)).joined);
-    // What has been hashed is not read again: neither to look for it nor to end it.
+    // A hashed body is not read again, neither to find the job nor to end it.
     (void)blob_digest(same);
     memset(same->bytes, 'y', same->len);
     memset(one->bytes, 'z', one->len);
@@ -202,7 +202,7 @@ static void long_bodies_are_compared_by_their_digests(void **state)
     blob_unref(two);
 }
 
-// Anybody can compute the digest of a body.
+// Any client can compute the digest of a body.
 static void a_body_that_is_the_digest_of_another_is_another(void **state)
 {
     struct stage *s = *state;
@@ -252,7 +252,7 @@ int main(void)
         STORY(body_is_free_again_when_its_job_is_done),
         STORY(key_stands_for_its_job_for_a_while_after_it_is_done),
         STORY(only_a_completion_counts),
-        STORY(whoever_waits_gets_a_job_of_its_own),
+        STORY(watched_duplicate_is_a_job_of_its_own),
         STORY(keys_of_jobs_that_are_done_outlive_the_process),
         STORY(key_is_free_where_nothing_can_be_remembered),
         STORY(a_job_that_has_moved_is_done_in_the_queue_where_it_is),

@@ -85,7 +85,7 @@ static void wait_ends_at_its_moment_without_a_job(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-static void wait_for_no_time_is_over_at_once(void **state)
+static void wait_without_time_ends_at_once(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -105,7 +105,7 @@ static void wait_is_refused_while_a_lease_ends_soon(void **state)
     assert_int_equal(act_take(w), 1);
     stage_advance(s, SEC(4));
     assert_status(STATUS_LEASE_SOON, act_wait_until(w, NSEC_NEVER, SEC(1)));
-    // It says so even where no time is left to wait.
+    // It answers so even if the wait would end at once.
     assert_status(STATUS_LEASE_SOON, act_wait_until(w, s->now.mono, SEC(1)));
     assert_status(STATUS_OK, act_wait_until(w, NSEC_NEVER, SEC(1) - NSEC_PER_MSEC));
     assert_true(act_unwait(w));
@@ -223,7 +223,7 @@ static void every_way_to_become_ready_serves_a_waiter(void **state)
     stage_expect(s, "w leased 1");
 }
 
-static void unwait_ends_a_wait_without_a_word(void **state)
+static void unwait_ends_a_wait_silently(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -284,7 +284,7 @@ static void job_that_arrives_after_the_end_goes_elsewhere(void **state)
     act_wait(w);
     s->now.mono += SEC(1);
     broker_tick(s->broker, s->now);
-    // v's wait is over, if untold: exactly one thing follows.
+    // The wait of v is over, though v was not told: exactly one event follows.
     PUT(s, .queue = "q");
     stage_expect(s, "v timed_out; w leased 1");
 }
@@ -325,7 +325,7 @@ static void lease_that_ends_before_it_was_told_is_told_nevertheless(void **state
     act_wait(w);
     PUT(s, .ttr_for = SEC(5));
     s->now.mono += SEC(5);
-    // Telling comes first: the session learns of its job, which it then has lost.
+    // The event comes first: the session is told of its job, and then loses it.
     s->settling = true;
     while (broker_settle(s->broker)) {
     }
@@ -336,7 +336,7 @@ static void lease_that_ends_before_it_was_told_is_told_nevertheless(void **state
     assert_status(STATUS_OK, act_complete(w, 1, NULL));
 }
 
-static void lease_that_ends_untold_is_not_told_and_the_wait_goes_on(void **state)
+static void lease_that_ends_before_its_event_is_not_told_and_the_wait_goes_on(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -345,7 +345,8 @@ static void lease_that_ends_untold_is_not_told_and_the_wait_goes_on(void **state
     PUT(s, .ttr_for = SEC(5), .max_attempts = 1, .on_fail = ON_FAIL_DROP);
     s->now.mono += SEC(5);
     broker_tick(s->broker, s->now);
-    // Lost untold, and assigned again: one lease is told, and no attempt was spent.
+    // The job was lost before its session was told, and assigned again: one lease is told, and no
+    // attempt was spent.
     assert_int_equal(stage_job(s, 1).timeouts, 0);
     assert_int_equal(stage_job(s, 1).attempts, 0);
     stage_expect(s, "w leased 1");
@@ -376,7 +377,7 @@ int main(void)
         STORY(longest_waiting_is_served_first),
         STORY(waiter_listens_to_all_its_queues),
         STORY(wait_ends_at_its_moment_without_a_job),
-        STORY(wait_for_no_time_is_over_at_once),
+        STORY(wait_without_time_ends_at_once),
         STORY(wait_is_refused_while_a_lease_ends_soon),
         STORY(wait_ends_when_a_lease_comes_close_to_its_end),
         STORY(wait_ends_by_whichever_reason_comes_first),
@@ -384,7 +385,7 @@ int main(void)
         STORY(lease_of_another_session_is_no_reason),
         STORY(waiter_may_get_the_job_back_that_it_lost_by_time),
         STORY(every_way_to_become_ready_serves_a_waiter),
-        STORY(unwait_ends_a_wait_without_a_word),
+        STORY(unwait_ends_a_wait_silently),
         STORY(unwait_cannot_take_back_an_assignment),
         STORY(unwait_without_a_wait_is_harmless),
         STORY(unwait_silences_an_end_that_was_not_told_yet),
@@ -392,7 +393,7 @@ int main(void)
         STORY(waiter_that_leaves_is_told_nothing),
         STORY(waiter_that_leaves_before_it_is_told_costs_the_job_nothing),
         STORY(lease_that_ends_before_it_was_told_is_told_nevertheless),
-        STORY(lease_that_ends_untold_is_not_told_and_the_wait_goes_on),
+        STORY(lease_that_ends_before_its_event_is_not_told_and_the_wait_goes_on),
         STORY(wait_that_goes_on_still_ends_at_its_moment),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Shares of takes, where queues have weights.
+// Shares of takes among queues with weights.
 #include "tests/core/stage.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static struct policy_rule weigh(const char *glob, uint32_t weight)
     return (struct policy_rule){.glob = stage_slice(glob), .spec = {.weight = weight}};
 }
 
-// 0: no rule fits it.
+// 0: no policy matches it.
 static void set_weights(struct stage *s, const uint32_t weights[QUEUES])
 {
     struct policy_rule rules[QUEUES];
@@ -51,7 +51,7 @@ static void put(struct stage *s, size_t queue, uint32_t pri)
                   broker_submit_to(s->broker, stage_slice(names[queue]), &spec, NULL, &submission));
 }
 
-// Takes and completes a job. Its queue; QUEUES for none.
+// Takes and completes a job. The job's queue; QUEUES for none.
 static size_t take(struct actor *w)
 {
     const struct job *job;
@@ -67,7 +67,7 @@ static size_t take(struct actor *w)
     return queue;
 }
 
-// Of so many takes, one queue has had `part` parts of `whole`, give or take 5 %.
+// Of these takes, one queue has had `part` parts of `whole`, within 5 %.
 static void assert_share(size_t count, size_t takes, size_t part, size_t whole)
 {
     assert_true(count * whole * 100 >= takes * part * 95);
@@ -82,7 +82,7 @@ static void count_takes(struct actor *w, size_t takes, size_t counts[QUEUES])
 
         assert_true(queue < QUEUES);
         counts[queue]++;
-        put(w->stage, queue, 0); // none gets empty
+        put(w->stage, queue, 0); // no queue becomes empty
     }
 }
 
@@ -199,7 +199,7 @@ static void queues_without_a_weight_count_as_one_in_which_the_oldest_goes_first(
     assert_share(counts[0], TAKES, 3, 4);
 }
 
-static void queue_that_was_empty_has_saved_no_turns_up(void **state)
+static void empty_queue_saves_no_turns(void **state)
 {
     struct stage *s = *state;
     const uint32_t weights[QUEUES] = {1, 1, 0, 0};
@@ -246,7 +246,7 @@ static void lower_priority_number_goes_before_any_weight(void **state)
     assert_int_equal(take(w), QUEUES);
 }
 
-static void closed_queue_is_passed_over_and_saves_no_turns_up(void **state)
+static void closed_queue_is_skipped_and_saves_no_turns(void **state)
 {
     struct stage *s = *state;
     const struct policy_rule rules[] = {
@@ -288,7 +288,7 @@ static void without_weights_the_oldest_goes_first(void **state)
     }
 }
 
-static void session_that_chooses_in_turn_goes_by_its_turns(void **state)
+static void session_that_chooses_in_turn_ignores_weights(void **state)
 {
     struct stage *s = *state;
     const uint32_t weights[QUEUES] = {9, 1, 0, 0};
@@ -303,8 +303,9 @@ static void session_that_chooses_in_turn_goes_by_its_turns(void **state)
     assert_int_equal(counts[0], 50);
 }
 
-// A choice looks at a few of them, whoever else takes from them and however many the session has.
-static void choice_among_many_weighed_queues_looks_at_few(void **state)
+// A choice examines a few queues, whichever other sessions take from them, and however many queues
+// the session has.
+static void choice_among_many_weighted_queues_examines_few(void **state)
 {
     enum { MANY = 500 };
 
@@ -341,12 +342,12 @@ int main(void)
         STORY(several_sessions_share_the_same_turns),
         STORY(others_turns_change_nothing),
         STORY(queues_without_a_weight_count_as_one_in_which_the_oldest_goes_first),
-        STORY(queue_that_was_empty_has_saved_no_turns_up),
+        STORY(empty_queue_saves_no_turns),
         STORY(lower_priority_number_goes_before_any_weight),
-        STORY(closed_queue_is_passed_over_and_saves_no_turns_up),
+        STORY(closed_queue_is_skipped_and_saves_no_turns),
         STORY(without_weights_the_oldest_goes_first),
-        STORY(session_that_chooses_in_turn_goes_by_its_turns),
-        STORY(choice_among_many_weighed_queues_looks_at_few),
+        STORY(session_that_chooses_in_turn_ignores_weights),
+        STORY(choice_among_many_weighted_queues_examines_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

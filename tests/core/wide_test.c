@@ -112,7 +112,7 @@ static void session_with_a_slice_of_queues_waits_on_all_at_once(void **state)
     stage_expect(s, "w leased 1");
 }
 
-static void job_of_a_queue_without_a_link_yet_reaches_who_waits(void **state)
+static void job_of_a_queue_without_a_link_yet_reaches_a_waiting_session(void **state)
 {
     struct stage *s = *state;
     struct actor *w = wide_worker(s, "w");
@@ -564,7 +564,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(session_begins_and_stops_to_wait_in_slices),
         STORY(session_with_a_slice_of_queues_waits_on_all_at_once),
-        STORY(job_of_a_queue_without_a_link_yet_reaches_who_waits),
+        STORY(job_of_a_queue_without_a_link_yet_reaches_a_waiting_session),
         STORY(job_of_a_queue_without_a_link_yet_is_there_when_the_wait_ends),
         STORY(link_of_a_wait_that_is_over_counts_for_nothing),
         STORY(who_waits_again_stands_behind_who_has_waited_longer),

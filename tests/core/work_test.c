@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What those who hold jobs may do with them, and what becomes of a job that is lost or given up.
+// The verbs of a job's holder, and the outcome of jobs that are lost or given up.
 #include "tests/core/stage.h"
 
 static void job_is_taken_by_id_when_ready_delayed_or_buried(void **state)
@@ -22,7 +22,7 @@ static void job_is_taken_by_id_when_ready_delayed_or_buried(void **state)
     stage_expect_jobs(s, "q", 4, 0, 0, 0);
 }
 
-static void job_that_is_held_or_gone_is_not_found_by_id(void **state)
+static void held_or_missing_job_is_not_taken_by_id(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -53,7 +53,7 @@ static void holder_completes(void **state)
     stage_expect(s, "c complete 1 result");
 }
 
-static void nobody_else_completes_fails_releases_or_buries(void **state)
+static void only_the_holder_completes_fails_releases_or_buries(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -94,7 +94,7 @@ static void last_holder_may_complete_after_its_time_ran_out(void **state)
     stage_expect(s, "c complete 1 late");
 }
 
-static void what_a_late_holder_reports_is_part_of_what_it_completes(void **state)
+static void reports_of_a_late_holder_are_part_of_its_result(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -113,7 +113,7 @@ static void what_a_late_holder_reports_is_part_of_what_it_completes(void **state
     stage_expect(s, "c data 1 one; c data 1 two; c complete 1 three");
 }
 
-static void what_a_late_holder_reported_counts_until_another_takes_the_job(void **state)
+static void reports_of_a_late_holder_count_until_another_takes_the_job(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -133,7 +133,7 @@ static void what_a_late_holder_reported_counts_until_another_takes_the_job(void 
     stage_expect(s, "c complete 1 all");
 }
 
-static void late_holder_that_takes_its_job_again_begins_anew(void **state)
+static void late_holder_that_takes_its_job_again_begins_again(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -178,7 +178,7 @@ static void data_that_was_lost_in_another_attempt_does_not_matter(void **state)
     stage_expect(s, "c retried 1; c complete 1 all");
 }
 
-static void late_completion_is_too_late_once_somebody_took_the_job(void **state)
+static void late_completion_is_refused_once_the_job_is_taken(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -221,7 +221,7 @@ static void late_completion_is_refused_after_giving_back(void **state)
     assert_status(STATUS_NOT_FOUND, act_complete(w, 1, NULL));
 }
 
-static void new_session_in_the_place_of_the_last_holder_is_somebody_else(void **state)
+static void new_session_in_the_place_of_the_last_holder_is_another_one(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -424,7 +424,7 @@ static void unsubscribing_leaves_leases_alone(void **state)
     assert_status(STATUS_OK, act_complete(w, 1, NULL));
 }
 
-static void giving_back_concerns_what_that_subscription_took(void **state)
+static void giving_back_concerns_jobs_of_that_subscription(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -460,7 +460,7 @@ static void leases_from_a_waited_for_job_are_given_back_too(void **state)
     stage_expect(s, "other leased 1");
 }
 
-static void anyone_takes_back_a_job_that_nobody_holds(void **state)
+static void any_session_cancels_a_job_that_is_not_held(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -503,7 +503,7 @@ static void job_cancelled_before_its_worker_was_told_ends_the_wait_once(void **s
     act_wait(w);
     PUT(s, .queue = "q");
     assert_status(STATUS_OK, stage_cancel_held(s, 1));
-    // The job it was to be told of is gone: it goes on waiting, and still gets one answer.
+    // The job that it was to be told of is gone: it waits on, and still gets one answer.
     stage_settle(s);
     PUT(s, .queue = "q");
     stage_expect(s, "w leased 2");
@@ -513,19 +513,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(job_is_taken_by_id_when_ready_delayed_or_buried),
-        STORY(job_that_is_held_or_gone_is_not_found_by_id),
+        STORY(held_or_missing_job_is_not_taken_by_id),
         STORY(holder_completes),
-        STORY(nobody_else_completes_fails_releases_or_buries),
+        STORY(only_the_holder_completes_fails_releases_or_buries),
         STORY(last_holder_may_complete_after_its_time_ran_out),
-        STORY(what_a_late_holder_reports_is_part_of_what_it_completes),
-        STORY(what_a_late_holder_reported_counts_until_another_takes_the_job),
-        STORY(late_holder_that_takes_its_job_again_begins_anew),
+        STORY(reports_of_a_late_holder_are_part_of_its_result),
+        STORY(reports_of_a_late_holder_count_until_another_takes_the_job),
+        STORY(late_holder_that_takes_its_job_again_begins_again),
         STORY(completion_is_a_failure_where_data_was_lost),
         STORY(data_that_was_lost_in_another_attempt_does_not_matter),
-        STORY(late_completion_is_too_late_once_somebody_took_the_job),
+        STORY(late_completion_is_refused_once_the_job_is_taken),
         STORY(late_completion_is_refused_after_a_limit),
         STORY(late_completion_is_refused_after_giving_back),
-        STORY(new_session_in_the_place_of_the_last_holder_is_somebody_else),
+        STORY(new_session_in_the_place_of_the_last_holder_is_another_one),
         STORY(failure_ends_as_the_submitter_said),
         STORY(bury_keeps_a_durable_job_whoever_submitted_it),
         STORY(job_that_is_not_durable_is_never_buried),
@@ -536,9 +536,9 @@ int main(void)
         STORY(kick_gives_all_attempts_back),
         STORY(attempts_without_a_limit_never_start_over),
         STORY(unsubscribing_leaves_leases_alone),
-        STORY(giving_back_concerns_what_that_subscription_took),
+        STORY(giving_back_concerns_jobs_of_that_subscription),
         STORY(leases_from_a_waited_for_job_are_given_back_too),
-        STORY(anyone_takes_back_a_job_that_nobody_holds),
+        STORY(any_session_cancels_a_job_that_is_not_held),
         STORY(job_in_a_workers_hands_is_taken_back_only_on_request),
         STORY(job_cancelled_before_its_worker_was_told_ends_the_wait_once),
     };

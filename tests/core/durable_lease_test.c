@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Leases that outlive the process: what the store is told of them, and who has the jobs after a
-// restart.
+// Leases that outlive the process: their records, and the holders of the jobs after a restart.
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
@@ -29,7 +28,7 @@ static void keep(struct actor *w, uint64_t id, nsec_t limit_for)
     stage_step(w->stage);
 }
 
-// The next job of that time to run is put, and taken by `w`, whose lease is kept.
+// Puts a job of that time to run; `w` takes it, and its lease is made durable.
 static uint64_t begin(struct actor *w, nsec_t ttr_for, nsec_t limit_for)
 {
     uint64_t id = PUT(w->stage, .ttr_for = ttr_for);
@@ -53,7 +52,7 @@ static void expect_none(struct stage *s)
     assert_false(next(s, &lease));
 }
 
-// The only lease that was kept is that of the job, and `w` resumes it.
+// The only durable lease is that of the job, and `w` resumes it.
 static enum status try_resume(struct actor *w, uint64_t id)
 {
     struct durable_lease lease = {.job_id = 0};
@@ -84,7 +83,7 @@ static void discard(struct stage *s, uint64_t id)
     expect_none(s);
 }
 
-static void a_kept_lease_goes_on_after_a_restart_for_what_is_left_of_it(void **state)
+static void a_durable_lease_goes_on_after_a_restart_for_its_remaining_time(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -193,7 +192,7 @@ static void a_limit_goes_on_too(void **state)
     stage_free(again);
 }
 
-// Renewals put off the end of its time to run, up to the limit.
+// Renewals move the end of its time to run back, up to the limit.
 static void a_limit_beyond_the_time_to_run_does_not_end_a_resumed_lease_before(void **state)
 {
     struct stage *s = *state;
@@ -229,7 +228,7 @@ static void a_clock_that_is_set_back_does_not_prolong_it(void **state)
     stage_free(again);
 }
 
-static void a_lease_that_was_over_meanwhile_spends_no_attempt(void **state)
+static void a_lease_that_ended_meanwhile_spends_no_attempt(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -245,8 +244,8 @@ static void a_lease_that_was_over_meanwhile_spends_no_attempt(void **state)
     stage_free(again);
 }
 
-// Has the lease on that job end in one of the ways; what the store is told of that. `*w` is another
-// one then, where it has closed.
+// Ends the lease of that job in one of the ways; the records that are written. `*w` becomes another
+// actor if it closes.
 static const char *end_in_way(struct stage *s, struct actor **w, uint64_t id)
 {
     switch (id) {
@@ -318,7 +317,7 @@ static void a_retry_and_a_dead_letter_end_it(void **state)
     expect_none(s);
 }
 
-// A broker to which the store has given back job 1 and its lease, and is not yet done.
+// A broker to which the store has given back job 1 and its lease, before the end of the restart.
 static struct stage *give_back(struct stage *from, const struct job_image *image)
 {
     struct stage *s = stage_new((struct broker_options){0}, true);
@@ -345,7 +344,7 @@ static void it_is_counted_as_one_reservation(void **state)
     struct stage *s = *state;
 
     begin(stage_worker(s, "w", "q"), SEC(60), 0);
-    // The record of the job has this lease where it was written anew meanwhile, otherwise not.
+    // If the record of the job was rewritten meanwhile, it counts this lease; otherwise not.
     for (uint32_t reserves = 0; reserves <= 1; reserves++) {
         struct job_image image = stage_image(s, 1);
         struct stage *again;
@@ -360,7 +359,7 @@ static void it_is_counted_as_one_reservation(void **state)
     }
 }
 
-static void what_a_record_says_later_ends_it(void **state)
+static void a_later_record_of_the_job_ends_it(void **state)
 {
     static const enum record_kind kinds[] = {RECORD_RELEASE, RECORD_BURY, RECORD_KICK, RECORD_TAKE,
                                              RECORD_START,   RECORD_MOVE, RECORD_END};
@@ -387,7 +386,7 @@ static void what_a_record_says_later_ends_it(void **state)
     }
 }
 
-static void what_an_operator_changed_and_a_copy_of_the_job_do_not_end_it(void **state)
+static void changes_by_an_operator_and_full_records_do_not_end_it(void **state)
 {
     const struct job_change now = {.id = 1, .state = JOB_READY, .pri = 7};
     struct stage *s = *state;
@@ -426,7 +425,7 @@ static void the_end_of_the_process_does_not_end_it(void **state)
     stage_free(again);
 }
 
-static void it_counts_among_those_that_run(void **state)
+static void it_counts_as_a_running_job(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -485,7 +484,7 @@ static void a_result_of_which_a_part_went_before_is_lost(void **state)
     stage_free(again);
 }
 
-static void what_is_not_durable_or_never_ends_is_not_kept(void **state)
+static void leases_of_fleeting_jobs_and_leases_without_end_are_not_durable(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -512,7 +511,7 @@ static void without_room_a_lease_is_a_lease_all_the_same(void **state)
     s->refused = 0;
     begin(w, SEC(60), 0);
     stage_advance(s, SEC(30));
-    // What was kept before stands, where a renewal has no room.
+    // If a renewal has no room, the old memo stays.
     s->refused = STORE_REFUSES(RECORD_MEMO) | STORE_REFUSES(RECORD_FORGET);
     assert_status(STATUS_OK, act_touch(w, 1));
     assert_status(STATUS_OK, act_touch(w, 2));
@@ -534,7 +533,7 @@ static void without_memory_a_lease_is_not_kept_or_not_resumed(void **state)
 
     PUT(s, .ttr_for = SEC(60));
     assert_int_equal(act_take(w), 1);
-    // The rare part of the job, then the memo: as many as it takes.
+    // The extra part of the job, then the memo, allocation by allocation.
     for (unsigned nth = 1; !next(s, &lease); nth++) {
         assert_true(nth < 100);
         nth_alloc_fail(nth);
@@ -555,7 +554,7 @@ static void without_memory_a_lease_is_not_kept_or_not_resumed(void **state)
     stage_free(again);
 }
 
-static void what_cannot_be_read_is_forgotten(void **state)
+static void unreadable_memo_is_forgotten(void **state)
 {
     struct stage *s = *state;
     const struct memo *restored;
@@ -573,27 +572,27 @@ static void what_cannot_be_read_is_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(a_kept_lease_goes_on_after_a_restart_for_what_is_left_of_it),
+        STORY(a_durable_lease_goes_on_after_a_restart_for_its_remaining_time),
         STORY(a_resumed_lease_ends_as_any_other),
         STORY(a_renewal_is_kept_once_a_second),
         STORY(a_renewal_by_an_operator_is_kept_too),
         STORY(a_limit_goes_on_too),
         STORY(a_limit_beyond_the_time_to_run_does_not_end_a_resumed_lease_before),
         STORY(a_clock_that_is_set_back_does_not_prolong_it),
-        STORY(a_lease_that_was_over_meanwhile_spends_no_attempt),
+        STORY(a_lease_that_ended_meanwhile_spends_no_attempt),
         STORY(it_is_counted_as_one_reservation),
         STORY(each_end_is_told),
         STORY(a_retry_and_a_dead_letter_end_it),
-        STORY(what_a_record_says_later_ends_it),
-        STORY(what_an_operator_changed_and_a_copy_of_the_job_do_not_end_it),
+        STORY(a_later_record_of_the_job_ends_it),
+        STORY(changes_by_an_operator_and_full_records_do_not_end_it),
         STORY(the_end_of_the_process_does_not_end_it),
-        STORY(it_counts_among_those_that_run),
+        STORY(it_counts_as_a_running_job),
         STORY(its_key_is_held),
         STORY(a_result_of_which_a_part_went_before_is_lost),
-        STORY(what_is_not_durable_or_never_ends_is_not_kept),
+        STORY(leases_of_fleeting_jobs_and_leases_without_end_are_not_durable),
         STORY(without_room_a_lease_is_a_lease_all_the_same),
         STORY(without_memory_a_lease_is_not_kept_or_not_resumed),
-        STORY(what_cannot_be_read_is_forgotten),
+        STORY(unreadable_memo_is_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What long rates have used is not forgotten by a restart.
+// A restart does not forget how much of a long rate has been used.
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
@@ -25,7 +25,7 @@ static void put_many(struct stage *s, int count)
     }
 }
 
-static void what_was_used_of_a_long_rate_is_used_after_a_restart(void **state)
+static void used_part_of_a_long_rate_survives_a_restart(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -48,7 +48,7 @@ static void what_was_used_of_a_long_rate_is_used_after_a_restart(void **state)
     stage_free(again);
 }
 
-static void a_queue_that_comes_later_has_used_what_it_had(void **state)
+static void a_queue_that_comes_later_has_its_used_rate(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -67,7 +67,7 @@ static void a_queue_that_comes_later_has_used_what_it_had(void **state)
     stage_free(again);
 }
 
-// The policies of a file are there before the queues come back, and the memos behind these.
+// Policies of a file are there before the queues come back, and memos come after the queues.
 static void a_queue_that_has_its_policy_before_the_memo_comes_has_used_it_too(void **state)
 {
     struct stage *s = *state;
@@ -123,7 +123,7 @@ static void it_is_written_once_for_an_eighth_and_exactly_at_the_end(void **state
     stage_free(again);
 }
 
-static void what_was_not_delivered_is_not_used_after_a_restart_either(void **state)
+static void undelivered_jobs_do_not_use_the_rate_after_a_restart(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -157,8 +157,8 @@ static void a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_
     stage_free(again);
 }
 
-// As at a restart: the policies of the file are there first, those of the run time come when all is
-// back, in place of these.
+// As at a restart: the policies of the file are there first; when all jobs are back, policies of
+// the run time replace them.
 static struct stage *restart_under(struct stage *s, const struct policy_spec *of_file,
                                    uint64_t last_id)
 {
@@ -183,7 +183,7 @@ static struct stage *restart_under(struct stage *s, const struct policy_spec *of
     return again;
 }
 
-static void a_policy_of_the_run_time_finds_what_it_has_used_behind_one_of_the_file(void **state)
+static void a_policy_of_the_run_time_finds_its_used_rate_after_one_of_the_file(void **state)
 {
     struct stage *s = *state;
     const struct policy_spec of_file[] = {
@@ -204,7 +204,7 @@ static void a_policy_of_the_run_time_finds_what_it_has_used_behind_one_of_the_fi
     }
 }
 
-static void it_finds_that_too_where_the_queue_has_come_and_gone_meanwhile(void **state)
+static void it_finds_its_used_rate_after_the_queue_was_freed_meanwhile(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -223,7 +223,7 @@ static void it_finds_that_too_where_the_queue_has_come_and_gone_meanwhile(void *
     stage_free(again);
 }
 
-static void what_a_policy_has_cut_does_not_begin_anew_when_it_is_said_again(void **state)
+static void setting_a_policy_again_does_not_reset_its_rate(void **state)
 {
     struct stage *s = *state;
 
@@ -239,7 +239,7 @@ static void what_a_policy_has_cut_does_not_begin_anew_when_it_is_said_again(void
     assert_int_equal(stage_queue(s, "q").rate_remaining_for, SEC(600));
 }
 
-// The queue is at rest, and goes.
+// The rate is at rest, and the queue is freed.
 static void rest_and_vanish(struct stage *s)
 {
     stage_advance(s, SEC(3600));
@@ -335,15 +335,15 @@ static void without_room_the_queue_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(what_was_used_of_a_long_rate_is_used_after_a_restart),
-        STORY(a_queue_that_comes_later_has_used_what_it_had),
+        STORY(used_part_of_a_long_rate_survives_a_restart),
+        STORY(a_queue_that_comes_later_has_its_used_rate),
         STORY(a_queue_that_has_its_policy_before_the_memo_comes_has_used_it_too),
         STORY(it_is_written_once_for_an_eighth_and_exactly_at_the_end),
-        STORY(what_was_not_delivered_is_not_used_after_a_restart_either),
+        STORY(undelivered_jobs_do_not_use_the_rate_after_a_restart),
         STORY(a_clock_that_is_set_back_closes_a_queue_for_no_longer_than_its_rate_would),
-        STORY(a_policy_of_the_run_time_finds_what_it_has_used_behind_one_of_the_file),
-        STORY(it_finds_that_too_where_the_queue_has_come_and_gone_meanwhile),
-        STORY(what_a_policy_has_cut_does_not_begin_anew_when_it_is_said_again),
+        STORY(a_policy_of_the_run_time_finds_its_used_rate_after_one_of_the_file),
+        STORY(it_finds_its_used_rate_after_the_queue_was_freed_meanwhile),
+        STORY(setting_a_policy_again_does_not_reset_its_rate),
         STORY(a_clock_that_is_set_back_does_not_close_a_queue_that_is_at_rest),
         STORY(a_clock_that_is_set_back_at_a_restart_closes_a_queue_only_once),
         STORY(a_rate_that_is_at_rest_in_time_has_nothing_taken_back),
