@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-
-// From a change to bytes in the batch that is being gathered. Nothing here waits, and nothing here
-// can be refused; that was decided before (space.c).
-
 #include "journal/append.h"
 
 #include "core/base/log.h"
-#include "journal/codec_memo.h"
-#include "journal/codec_past.h"
+#include "journal/journal_private.h"
 #include "journal/space.h"
+
+// From a change to bytes in the batch that is being gathered. Nothing here waits, and nothing here
+// can be refused; that was decided before (space.c).
 
 // A longer body is referred to, not copied.
 #define COPIED_MAX ((size_t)32 * 1024)
@@ -18,10 +16,10 @@ _Static_assert(CODEC_JOB_FIXED + CODEC_NAMES_MAX + COPIED_MAX + 8 <= CHUNK_BYTES
 
 // What is taken down although there is no memory for it has not been taken down: nobody may be told
 // of what was, and of what is appended at this position.
-static char *reserve(struct journal *journal, size_t len)
+static char *append_reserve(struct journal *journal, size_t len)
 {
     char *to = batch_reserve(&journal->batches.gathering, &journal->batches.pool,
-                             journal->row.current, len);
+                             journal->segments.current, len);
 
     if (!to) {
         if (!journal->failure.given_up) {
@@ -36,14 +34,14 @@ static char *reserve(struct journal *journal, size_t len)
 
 // Each batch begins with space for a record that says how far the segment is synced; it is filled
 // in when the batch is handed over.
-static bool begin(struct journal *journal)
+static bool append_begin(struct journal *journal)
 {
     char *to;
 
     if (!batch_empty(&journal->batches.gathering)) {
         return true;
     }
-    to = reserve(journal, CODEC_NUMBER_SIZE);
+    to = append_reserve(journal, CODEC_NUMBER_SIZE);
     if (to) {
         codec_put_number(to, CODEC_SYNCED, 0);
         journal->batches.gathering.marked = true;
@@ -53,17 +51,17 @@ static bool begin(struct journal *journal)
 
 void append_mark(struct journal *journal)
 {
-    (void)begin(journal);
+    (void)append_begin(journal);
 }
 
 // Space for a record of `size` bytes of which `len` are to be put here; NULL without memory.
-static char *space_for(struct journal *journal, size_t size, uint64_t extra, size_t len)
+static char *append_space(struct journal *journal, size_t size, uint64_t extra, size_t len)
 {
     space_choose(journal, size, extra);
-    return begin(journal) ? reserve(journal, len) : NULL;
+    return append_begin(journal) ? append_reserve(journal, len) : NULL;
 }
 
-static void note_submission(struct journal *journal, uint64_t id)
+static void append_note_submission(struct journal *journal, uint64_t id)
 {
     if (id < journal->batches.gathering.first_id) {
         journal->batches.gathering.first_id = id;
@@ -83,7 +81,7 @@ size_t append_job(struct journal *journal, const struct job *job, uint64_t extra
     names = codec_names_len(&image);
     size = codec_job_size(names + image.body.len);
     refers = image.blob && image.body.len > COPIED_MAX;
-    to = space_for(journal, size, extra, refers ? CODEC_JOB_FIXED + names : size);
+    to = append_space(journal, size, extra, refers ? CODEC_JOB_FIXED + names : size);
     if (to) {
         size_t put = codec_put_job(to, &image, !refers);
 
@@ -97,7 +95,7 @@ size_t append_job(struct journal *journal, const struct job *job, uint64_t extra
 static size_t append_change(struct journal *journal, enum codec_type type, const struct job *job,
                             uint64_t extra)
 {
-    char *to = space_for(journal, CODEC_CHANGE_SIZE, extra, CODEC_CHANGE_SIZE);
+    char *to = append_space(journal, CODEC_CHANGE_SIZE, extra, CODEC_CHANGE_SIZE);
 
     if (to) {
         struct job_change change;
@@ -114,7 +112,7 @@ static APART size_t append_move(struct journal *journal, const struct record *re
     const struct queue *queue = job_queue(journal->broker, record->job);
     struct slice name = queue_name(queue);
     size_t size = codec_move_size(name.len, dead_letter_len(record->dead_letter));
-    char *to = space_for(journal, size, 0, size);
+    char *to = append_space(journal, size, 0, size);
 
     if (to) {
         struct queue_info info;
@@ -131,7 +129,7 @@ static APART size_t append_move(struct journal *journal, const struct record *re
 
 size_t append_number(struct journal *journal, enum codec_type type, uint64_t number)
 {
-    char *to = space_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
+    char *to = append_space(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
 
     if (to) {
         codec_put_number(to, type, number);
@@ -142,7 +140,7 @@ size_t append_number(struct journal *journal, enum codec_type type, uint64_t num
 size_t append_pause(struct journal *journal, const struct queue *queue)
 {
     size_t size = codec_pause_size(queue_name(queue).len);
-    char *to = space_for(journal, size, 0, size);
+    char *to = append_space(journal, size, 0, size);
     nsec_t pause_for = 0;
     nsec_t until_at = 0;
 
@@ -150,7 +148,7 @@ size_t append_pause(struct journal *journal, const struct queue *queue)
         (void)queue_describe_pause(journal->broker, queue, &pause_for, &until_at);
         codec_put_pause(to, queue_name(queue), pause_for, until_at);
     }
-    queue_set_mark(journal->broker, queue, (uint32_t)journal->row.current->number);
+    queue_set_mark(journal->broker, queue, (uint32_t)journal->segments.current->number);
     return size;
 }
 
@@ -159,7 +157,7 @@ size_t append_memo(struct journal *journal, const struct memo *memo)
 {
     bool refers = memo->blob && memo->value.len > COPIED_MAX;
     size_t size = codec_memo_size(memo->key.len, memo->value.len);
-    char *to = space_for(journal, size, 0, refers ? CODEC_MEMO_FIXED + memo->key.len : size);
+    char *to = append_space(journal, size, 0, refers ? CODEC_MEMO_FIXED + memo->key.len : size);
 
     if (to) {
         size_t put = codec_put_memo(to, memo, !refers);
@@ -168,14 +166,14 @@ size_t append_memo(struct journal *journal, const struct memo *memo)
             batch_refer(&journal->batches.gathering, memo->blob, size - put - memo->value.len);
         }
     }
-    memo_set_mark(journal->broker, memo, (uint32_t)journal->row.current->number);
+    memo_set_mark(journal->broker, memo, (uint32_t)journal->segments.current->number);
     return size;
 }
 
 static size_t append_forget(struct journal *journal, const struct memo *memo)
 {
     size_t size = codec_memo_size(memo->key.len, 0);
-    char *to = space_for(journal, size, 0, size);
+    char *to = append_space(journal, size, 0, size);
 
     if (to) {
         codec_put_forget(to, memo->kind, memo->key);
@@ -187,8 +185,8 @@ static size_t append_submission(struct journal *journal, const struct job *job)
 {
     size_t size = append_job(journal, job, RESERVED_END + RESERVED_BURIAL);
 
-    ledger_add(&journal->ledger, journal->row.current, job, size);
-    note_submission(journal, job_id(job));
+    ledger_add(&journal->ledger, journal->segments.current, job, size);
+    append_note_submission(journal, job_id(job));
     return size;
 }
 
@@ -226,7 +224,7 @@ size_t append_record(struct journal *journal, const struct record *record)
     case RECORD_TAKE:
         return append_unbury(journal, CODEC_TAKE, record);
     case RECORD_END:
-        ledger_remove(&journal->ledger, &journal->row.segments, record->job,
+        ledger_remove(&journal->ledger, &journal->segments.list, record->job,
                       ledger_size_of(journal->broker, record->job));
         return append_number(journal, CODEC_END, job_id(record->job));
     case RECORD_PAUSE:
@@ -240,7 +238,7 @@ size_t append_record(struct journal *journal, const struct record *record)
 }
 
 // APART is worth 0.6 % of a durable reserve and delete, by tests/budget.
-static APART void ask_for_ids(struct journal *journal, bool held, bool asks)
+static APART void append_block_of_ids(struct journal *journal, bool held, bool asks)
 {
     uint64_t end = journal->ids.asked;
     char *to;
@@ -251,7 +249,7 @@ static APART void ask_for_ids(struct journal *journal, bool held, bool asks)
     if (asks) {
         end = ids_next_end(&journal->ids, broker_next_id(journal->broker));
     }
-    to = space_for(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
+    to = append_space(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
     // Without memory it is asked for at the end of the next turn.
     if (to) {
         codec_put_number(to, CODEC_IDS, end);
@@ -265,7 +263,7 @@ void append_ids(struct journal *journal)
     bool asks = ids_wanted(&journal->ids, broker_next_id(journal->broker));
 
     if (asks || (held && batch_empty(&journal->batches.gathering))) {
-        ask_for_ids(journal, held, asks);
+        append_block_of_ids(journal, held, asks);
     }
 }
 

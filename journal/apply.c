@@ -3,15 +3,16 @@
 
 #include "core/restore.h"
 #include "journal/journal_private.h"
+#include "journal/space.h"
 
-static void see_id(struct seen *seen, uint64_t id)
+static void apply_note_id(struct replay_ids *seen, uint64_t id)
 {
     if (seen->ids_end <= id) {
         seen->ids_end = id + 1;
     }
 }
 
-static enum applied outcome(enum status status)
+static enum applied apply_outcome(enum status status)
 {
     // A job that is not found has ended, and its record is gone.
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
@@ -23,15 +24,16 @@ static enum applied outcome(enum status status)
 // Most jobs are seen for the first time, and then their id is higher than any before it. What is
 // said of a job that is not there, since its record was written anew behind that, or went with its
 // segment, is still told to the broker: it may end a lease whose record is there.
-static const struct job *job_of(const struct journal *journal, const struct seen *seen, uint64_t id)
+static const struct job *apply_find_job(const struct journal *journal,
+                                        const struct replay_ids *seen, uint64_t id)
 {
     return id < seen->jobs_end ? broker_find(journal->broker, id) : NULL;
 }
 
-static enum applied apply_job(struct journal *journal, struct seen *seen, struct segment *segment,
-                              const struct job_image *image)
+static enum applied apply_job(struct journal *journal, struct replay_ids *seen,
+                              struct segment *segment, const struct job_image *image)
 {
-    const struct job *old = job_of(journal, seen, image->now.id);
+    const struct job *old = apply_find_job(journal, seen, image->now.id);
     const struct job *job;
     enum status status;
 
@@ -39,24 +41,24 @@ static enum applied apply_job(struct journal *journal, struct seen *seen, struct
         return APPLIED_NO_MEMORY;
     }
     if (old) {
-        ledger_remove(&journal->ledger, &journal->row.segments, old,
+        ledger_remove(&journal->ledger, &journal->segments.list, old,
                       ledger_size_of(journal->broker, old));
     }
     status = broker_restore_job(journal->broker, image, &job);
     if (status != STATUS_OK) {
         // What it was to replace is in no book any more.
         ENSURE(!old || broker_restore_end(journal->broker, image->now.id) == STATUS_OK);
-        return outcome(status);
+        return apply_outcome(status);
     }
     ledger_add(&journal->ledger, segment, job, ledger_size_of(journal->broker, job));
-    see_id(seen, image->now.id);
+    apply_note_id(seen, image->now.id);
     if (seen->jobs_end <= image->now.id) {
         seen->jobs_end = image->now.id + 1;
     }
     return APPLIED;
 }
 
-static enum record_kind kind_of(enum codec_type type)
+static enum record_kind apply_kind(enum codec_type type)
 {
     switch (type) {
     case CODEC_RELEASE:
@@ -85,7 +87,7 @@ static enum record_kind kind_of(enum codec_type type)
 }
 
 // The job has just been buried, or is buried no more.
-static void note_burial(struct journal *journal, const struct job *job, bool was_buried)
+static void apply_note_burial(struct journal *journal, const struct job *job, bool was_buried)
 {
     if (was_buried && !job_is_buried(job)) {
         ledger_unburied(&journal->ledger);
@@ -94,49 +96,49 @@ static void note_burial(struct journal *journal, const struct job *job, bool was
     }
 }
 
-static enum applied apply_change(struct journal *journal, struct seen *seen,
-                                 const struct codec_record *record)
+static enum applied apply_job_change(struct journal *journal, struct replay_ids *seen,
+                                     const struct codec_record *record)
 {
-    const struct job *job = job_of(journal, seen, record->change.id);
+    const struct job *job = apply_find_job(journal, seen, record->change.id);
     bool was_buried = job && job_is_buried(job);
     enum status status;
 
-    see_id(seen, record->change.id);
-    status = broker_restore_change(journal->broker, kind_of(record->type), &record->change);
+    apply_note_id(seen, record->change.id);
+    status = broker_restore_change(journal->broker, apply_kind(record->type), &record->change);
     if (status == STATUS_OK) {
-        note_burial(journal, job, was_buried);
+        apply_note_burial(journal, job, was_buried);
     }
-    return outcome(status);
+    return apply_outcome(status);
 }
 
-static enum applied apply_move(struct journal *journal, struct seen *seen,
+static enum applied apply_move(struct journal *journal, struct replay_ids *seen,
                                const struct codec_record *record)
 {
-    const struct job *job = job_of(journal, seen, record->change.id);
+    const struct job *job = apply_find_job(journal, seen, record->change.id);
     bool was_buried = job && job_is_buried(job);
     uint64_t was_size = job ? ledger_size_of(journal->broker, job) : 0;
     enum status status;
 
-    see_id(seen, record->change.id);
+    apply_note_id(seen, record->change.id);
     status = broker_restore_move(journal->broker, &record->change, record->name, record->queue_kept,
                                  &record->dead_letter);
     if (status == STATUS_OK) {
-        note_burial(journal, job, was_buried);
+        apply_note_burial(journal, job, was_buried);
         ledger_resized(&journal->ledger, was_size, ledger_size_of(journal->broker, job));
     }
-    return outcome(status);
+    return apply_outcome(status);
 }
 
-static enum applied apply_end(struct journal *journal, struct seen *seen, uint64_t id)
+static enum applied apply_end(struct journal *journal, struct replay_ids *seen, uint64_t id)
 {
-    const struct job *job = job_of(journal, seen, id);
+    const struct job *job = apply_find_job(journal, seen, id);
 
-    see_id(seen, id);
+    apply_note_id(seen, id);
     if (job) {
-        ledger_remove(&journal->ledger, &journal->row.segments, job,
+        ledger_remove(&journal->ledger, &journal->segments.list, job,
                       ledger_size_of(journal->broker, job));
     }
-    return outcome(broker_restore_end(journal->broker, id));
+    return apply_outcome(broker_restore_end(journal->broker, id));
 }
 
 static enum applied apply_pause(struct journal *journal, struct segment *segment,
@@ -149,7 +151,7 @@ static enum applied apply_pause(struct journal *journal, struct segment *segment
     if (status == STATUS_OK) {
         queue_set_mark(journal->broker, queue, (uint32_t)segment->number);
     }
-    return outcome(status);
+    return apply_outcome(status);
 }
 
 static enum applied apply_memo(struct journal *journal, struct segment *segment,
@@ -159,16 +161,17 @@ static enum applied apply_memo(struct journal *journal, struct segment *segment,
     enum status status;
 
     if (record->forgotten) {
-        return outcome(broker_restore_forget(journal->broker, record->memo.kind, record->memo.key));
+        return apply_outcome(
+            broker_restore_forget(journal->broker, record->memo.kind, record->memo.key));
     }
     status = broker_restore_memo(journal->broker, &record->memo, &memo);
     if (memo) {
         memo_set_mark(journal->broker, memo, (uint32_t)segment->number);
     }
-    return outcome(status);
+    return apply_outcome(status);
 }
 
-enum applied apply_record(struct journal *journal, struct seen *seen, struct segment *segment,
+enum applied apply_record(struct journal *journal, struct replay_ids *seen, struct segment *segment,
                           const struct codec_record *record)
 {
     switch (record->type) {
@@ -180,7 +183,7 @@ enum applied apply_record(struct journal *journal, struct seen *seen, struct seg
     case CODEC_TAKE:
     case CODEC_START:
     case CODEC_SET:
-        return apply_change(journal, seen, record);
+        return apply_job_change(journal, seen, record);
     case CODEC_MOVE:
         return apply_move(journal, seen, record);
     case CODEC_END:
@@ -190,7 +193,7 @@ enum applied apply_record(struct journal *journal, struct seen *seen, struct seg
     case CODEC_MEMO:
         return apply_memo(journal, segment, record);
     case CODEC_IDS:
-        see_id(seen, record->number - 1);
+        apply_note_id(seen, record->number - 1);
         return APPLIED;
     case CODEC_SYNCED:
         return APPLIED;

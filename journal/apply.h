@@ -2,7 +2,7 @@
 #ifndef TANDEM_JOURNAL_APPLY_H
 #define TANDEM_JOURNAL_APPLY_H
 
-// What records say, done while the journal is read: to the broker, and to the books.
+// Applies records that are read back to the broker and to the ledger.
 
 #include "core/base/macros.h"
 #include "journal/codec.h"
@@ -12,20 +12,20 @@
 
 struct journal;
 
-// What has been seen so far.
-struct seen {
+// The ids of the records read so far.
+struct replay_ids {
     uint64_t ids_end;  // one more than the highest id
-    uint64_t jobs_end; // no job has been seen with this id, or a higher one
+    uint64_t jobs_end; // no job was read with this id or a higher one
 };
 
 enum applied {
     APPLIED,
-    APPLIED_NOT, // no record can say that
+    APPLIED_NOT, // the record is impossible at this place
     APPLIED_NO_MEMORY
 };
 
-// Does what the record of the segment says.
-enum applied apply_record(struct journal *journal, struct seen *seen, struct segment *segment,
+// Applies a record of the segment.
+enum applied apply_record(struct journal *journal, struct replay_ids *seen, struct segment *segment,
                           const struct codec_record *record) MUST_USE;
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-
-// Heads of segments as bytes, and back.
-
 #include "journal/codec.h"
 
-#include "journal/layout.h"
+#include "journal/codec_layout.h"
+#include "journal/segment.h"
+
+// Heads of segments as bytes, and back.
 
 void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head)
 {
@@ -23,7 +23,7 @@ void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_he
     put32(to + SEGMENT_ZERO, 0);
 }
 
-static bool head_checks(const char *head, const char *magic)
+static bool codec_head_matches(const char *head, const char *magic)
 {
     return memcmp(head, magic, SEGMENT_VERSION) == 0 &&
            get32(head + SEGMENT_SUM) == segment_sum(head);
@@ -36,7 +36,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
     uint64_t previous_end = get64(from + SEGMENT_PREVIOUS_END);
 
     // The magic bytes, the version and the checksum stand at the same place in all versions.
-    if (!head_checks(from, SEGMENT_MAGIC)) {
+    if (!codec_head_matches(from, SEGMENT_MAGIC)) {
         return CODEC_HEAD_BAD;
     }
     if (version < CODEC_VERSION_OLDEST || version > CODEC_VERSION) {
@@ -60,7 +60,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
 
 void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *head)
 {
-    uint64_t back = head->anew_below > 0 ? head->number - head->anew_below + 1 : 0;
+    uint64_t back = head->rewrite_from > 0 ? head->number - head->rewrite_from + 1 : 0;
 
     ENSURE(back <= UINT32_MAX);
     memcpy(to, UNIT_MAGIC, SEGMENT_VERSION);
@@ -77,8 +77,8 @@ void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *he
     put32(to + SEGMENT_ZERO, 0);
 }
 
-static enum codec_head read_old_unit_head(const char from[CODEC_SEGMENT_HEAD],
-                                          struct unit_head *head)
+static enum codec_head codec_read_old_unit_head(const char from[CODEC_SEGMENT_HEAD],
+                                                struct unit_head *head)
 {
     struct segment_head old;
     enum codec_head read = codec_read_segment_head(from, &old);
@@ -98,8 +98,8 @@ enum codec_head codec_read_unit_head(const char from[CODEC_SEGMENT_HEAD], struct
     uint64_t number = get64(from + SEGMENT_NUMBER);
     uint32_t back = get32(from + UNIT_ANEW);
 
-    if (!head_checks(from, UNIT_MAGIC)) {
-        return read_old_unit_head(from, head);
+    if (!codec_head_matches(from, UNIT_MAGIC)) {
+        return codec_read_old_unit_head(from, head);
     }
     if (version < CODEC_VERSION_UNITS || version > CODEC_VERSION) {
         return CODEC_HEAD_OTHER_VERSION;
@@ -109,7 +109,7 @@ enum codec_head codec_read_unit_head(const char from[CODEC_SEGMENT_HEAD], struct
         .salt = get64(from + SEGMENT_SALT),
         .owner = get64(from + UNIT_OWNER),
         .history = get32(from + UNIT_HISTORY),
-        .anew_below = back > 0 ? number - back + 1 : 0,
+        .rewrite_from = back > 0 ? number - back + 1 : 0,
         .ids_end = get64(from + SEGMENT_IDS_END),
         .created_ms = get64(from + SEGMENT_CREATED),
     };
@@ -144,4 +144,34 @@ bool codec_mend_segment_head(char head[CODEC_SEGMENT_HEAD])
         head[i / 256] = was;
     }
     return false;
+}
+
+void segment_put_head(char to[CODEC_SEGMENT_HEAD], const struct segment *segment)
+{
+    const struct segment_head head = {
+        .number = segment->number,
+        .salt = segment->salt,
+        .previous = segment->number - 1,
+        .previous_end = segment->previous_end,
+        .previous_unsure = segment->previous_unsure,
+        .ids_end = segment->ids_end,
+        .created_ms = segment->created_ms,
+    };
+
+    codec_put_segment_head(to, &head);
+}
+
+void segment_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct segment *segment)
+{
+    const struct unit_head head = {
+        .number = segment->number,
+        .salt = segment->salt,
+        .owner = segment->owner,
+        .history = segment->history,
+        .rewrite_from = segment->rewrite_from,
+        .ids_end = segment->ids_end,
+        .created_ms = segment->created_ms,
+    };
+
+    codec_put_unit_head(to, &head);
 }

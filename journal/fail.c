@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-// When a file cannot be written or synced. It is given up where the records end that are known to
-// be safe: the head of the next segment says so. What may not have arrived is still in memory and
-// is written anew, in its order, at the beginning of the next segment; that some of it may then be
-// there twice does no harm, for records say how things are, and the later one counts.
-
-#include "journal/fail.h"
+// Failures to write or sync. Records that may not have reached the storage are still in memory. A
+// file that failed is given up where its safe records end, which the head of the next segment says,
+// and the other records are written again, in their order, at the beginning of the next segment.
+// Some of them may then be stored twice; that does no harm, since a record describes a state and
+// the later one counts. What is special to files or to a database is in their write_failed().
 
 #include "core/base/log.h"
 #include "journal/append.h"
@@ -15,12 +14,12 @@
 
 #define RETRY_FIRST (100 * NSEC_PER_MSEC)
 #define RETRY_MOST NSEC_PER_SEC
-// How much longer than for a batch the disk may take for a file that is made, resized or removed,
-// times settings.fail_for: that is slow on a good disk, too.
-enum { UPKEEP_LONGER = 5 };
+// Creating, resizing or removing a file is slow on a good disk, too: it may take this many times
+// settings.fail_for longer than a write.
+enum { MAINTENANCE_LONGER = 5 };
 
-// The first failure is answered at once, with another file; the next ones take their time.
-static void note(struct journal *journal)
+// The first failure is retried at once, with another segment; the next ones are delayed.
+static void fail_note(struct journal *journal)
 {
     nsec_t wait_for = journal->failure.count == 0 ? 0 : RETRY_FIRST << (journal->failure.count - 1);
 
@@ -40,14 +39,62 @@ void fail_wait(struct journal *journal)
 
 void fail_for_now(struct journal *journal)
 {
-    note(journal);
+    fail_note(journal);
     if (journal->failure.retry_at == journal_present(journal)) {
         fail_wait(journal);
     }
 }
 
-// What is not known to be safe begins where the first chunk stands that is still kept.
-static void cut_segments(const struct batch *batch)
+static void fail_log(const struct journal *journal, const struct segment *bad)
+{
+    const struct task *task = &journal->slot.task;
+
+    log_error("journal_failed", log_string("what", task->failed),
+              log_number("segment", (int64_t)bad->number),
+              log_string("why", strerror(task->error)));
+}
+
+void fail_count(struct journal *journal, const struct segment *bad)
+{
+    fail_log(journal, bad);
+    fail_note(journal);
+}
+
+void fail_again(struct journal *journal)
+{
+    // That another process owns the journal is reported elsewhere.
+    if (journal->failure.count == 0 && !journal_is_lost(journal)) {
+        fail_log(journal, journal->segments.current);
+    }
+    fail_note(journal);
+}
+
+// Puts all chunks that are not safe, oldest first, into the batch to be written; clients that wait
+// for it go on waiting for the same position.
+static void fail_gather_again(struct journal *journal)
+{
+    struct log_batch *again = &journal->batches.unsynced;
+    struct log_batch *writing = &journal->batches.writing;
+    bool empty = batch_empty(writing);
+    uint64_t records = writing->records;
+    uint64_t first_id = writing->first_id;
+    uint64_t ids_end = empty ? journal->ids.written : writing->ids_end;
+    uint64_t position = empty ? journal->position.reached : writing->position;
+
+    // How far the failed segment was synced would be wrong in another one.
+    batch_say_synced(writing, 0);
+    batch_append(again, writing);
+    batch_drop_synced(again, &journal->batches.pool);
+    *writing = *again;
+    writing->records = records;
+    writing->position = position;
+    writing->first_id = first_id;
+    writing->ids_end = ids_end;
+    batch_init(again, 0);
+}
+
+// A segment ends where its first chunk begins that is still in memory.
+static void fail_cut_segments(const struct log_batch *batch)
 {
     for (const struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
         struct segment *segment = chunk->segment;
@@ -58,105 +105,33 @@ static void cut_segments(const struct batch *batch)
     }
 }
 
-// All that is kept and not safe, oldest first, in the batch that is to be written; who waits for it
-// goes on waiting for the same position.
-static void gather_again(struct journal *journal)
+void fail_take_back(struct journal *journal)
 {
-    struct batch *again = &journal->batches.unsynced;
-    uint64_t records = journal->batches.writing.records;
-    uint64_t first_id = journal->batches.writing.first_id;
-    uint64_t ids_end = batch_empty(&journal->batches.writing) ? journal->ids.written
-                                                              : journal->batches.writing.ids_end;
-    uint64_t position = batch_empty(&journal->batches.writing) ? journal->position.reached
-                                                               : journal->batches.writing.position;
-
-    // What was said of the segment that failed would be wrong of another.
-    batch_say_synced(&journal->batches.writing, 0);
-    batch_append(again, &journal->batches.writing);
-    batch_drop_synced(again, &journal->batches.pool);
-    journal->batches.writing = *again;
-    journal->batches.writing.records = records;
-    journal->batches.writing.position = position;
-    journal->batches.writing.first_id = first_id;
-    journal->batches.writing.ids_end = ids_end;
-    batch_init(again, 0);
+    fail_gather_again(journal);
+    fail_cut_segments(&journal->batches.writing);
+    fail_cut_segments(&journal->batches.gathering);
 }
 
-// Where nothing is kept until it is synced, what compaction wrote anew may be lost with the
-// segment: the file that it came from stays, for the next start to look at.
-static void keep_what_was_to_go(struct journal *journal)
+void fail_move_to(struct journal *journal, struct segment *next)
 {
-    if (journal->settings.sync_every_for == NSEC_NEVER && journal->row.removing) {
-        log_warn("journal_kept", log_number("segment", (int64_t)journal->row.removing->number));
-        journal->storage->ops->close(journal, journal->row.removing);
-        segment_free(journal->row.removing);
-        journal->row.removing = NULL;
-    }
-}
-
-// Where nothing is kept until it is synced, what the segment has before its end is not written
-// anew now, and a power cut may take it: the head of the next segment says so. All that live jobs
-// need of it, and of those before it, is written anew by and by.
-static void note_unsure(struct journal *journal, struct segment *bad, const struct segment *next)
-{
-    bad->unsure = bad->end > CODEC_SEGMENT_HEAD && bad->end > bad->synced;
-    if (bad->unsure) {
-        log_warn("journal_unsure", log_number("segment", (int64_t)bad->number),
-                 log_number("from", (int64_t)bad->synced), log_number("to", (int64_t)bad->end));
-        journal->row.unsound_below = next->number;
-    }
-}
-
-void fail_segment(struct journal *journal)
-{
-    const struct task *task = &journal->work.task;
-    struct segment *bad = task->bad ? task->bad : journal->row.current;
-    struct segment *next;
-
-    log_error("journal_failed", log_string("what", task->failed),
-              log_number("segment", (int64_t)bad->number),
-              log_string("why", strerror(task->error)));
-    note(journal);
-    keep_what_was_to_go(journal);
-    gather_again(journal);
-    cut_segments(&journal->batches.writing);
-    cut_segments(&journal->batches.gathering);
-    next = journal->storage->ops->replace(journal, bad);
-    if (bad != next) {
-        bad->failed = true;
-        note_unsure(journal, bad, next);
-    }
     next->end = CODEC_SEGMENT_HEAD;
-    row_note_previous(&journal->row);
+    segments_note_previous(&journal->segments);
     journal->position.unsynced_at = NSEC_NEVER;
     journal->batches.writing.marked = false;
     batch_move(&journal->batches.writing, next);
     batch_move(&journal->batches.gathering, next);
 }
 
-void fail_again(struct journal *journal)
+// When the current task has taken too long; NSEC_NEVER: there is none.
+static nsec_t fail_task_due_at(const struct journal *journal)
 {
-    const struct task *task = &journal->work.task;
+    bool writes = journal->slot.task.kind == TASK_WRITE || journal->slot.task.kind == TASK_SYNC;
 
-    // That another process has it is no failure, and told elsewhere.
-    if (journal->failure.count == 0 && !journal_has_lost(journal)) {
-        log_error("journal_failed", log_string("what", task->failed),
-                  log_number("segment", (int64_t)journal->row.current->number),
-                  log_string("why", strerror(task->error)));
-    }
-    note(journal);
-}
-
-// When the worker thread has been too long at what it does; NSEC_NEVER where it does nothing.
-static nsec_t task_due_at(const struct journal *journal)
-{
-    bool writes = journal->work.task.kind == TASK_WRITE || journal->work.task.kind == TASK_SYNC;
-
-    if (!journal->work.busy) {
+    if (!journal->slot.busy) {
         return NSEC_NEVER;
     }
-    return nsec_add(journal->work.begun_at,
-                    journal->settings.fail_for * (writes ? 1 : 1 + UPKEEP_LONGER));
+    return nsec_add(journal->slot.begun_at,
+                    journal->settings.fail_for * (writes ? 1 : 1 + MAINTENANCE_LONGER));
 }
 
 nsec_t fail_due_at(const struct journal *journal)
@@ -164,22 +139,22 @@ nsec_t fail_due_at(const struct journal *journal)
     nsec_t task_at;
     nsec_t at;
 
-    // Where another process has it, those who wait are dropped with all others.
-    if (journal_has_lost(journal)) {
+    // If another process owns the journal, all clients are dropped anyway.
+    if (journal_is_lost(journal)) {
         return NSEC_NEVER;
     }
-    // From now on only jobs that are not kept are taken, and there may be no more ids for these. Or
-    // ends wait all the same.
+    // Only jobs that are not durable are accepted from now on. Clients may still come to wait: for
+    // ids, or, if completions are not answered unrecorded, for these.
     if (journal->failure.given_up) {
         return append_ids_short(journal) || !journal_has_stopped_promising(journal)
                    ? nsec_add(journal->failure.given_up_at, journal->settings.fail_for)
                    : NSEC_NEVER;
     }
-    // Nobody waits.
+    // No client waits.
     if (batch_empty(&journal->batches.writing) && batch_empty(&journal->batches.gathering)) {
         return NSEC_NEVER;
     }
-    task_at = task_due_at(journal);
+    task_at = fail_task_due_at(journal);
     at = nsec_add(journal->failure.failing_at, journal->settings.fail_for);
     return task_at < at ? task_at : at;
 }
@@ -203,11 +178,18 @@ void fail_forgive(struct journal *journal)
 {
     nsec_t now_at = journal_present(journal);
 
-    journal->work.begun_at = now_at;
+    journal->slot.begun_at = now_at;
     journal->failure.given_up_at = now_at;
     if (journal->failure.failing_at != NSEC_NEVER) {
         journal->failure.failing_at = now_at;
     }
+}
+
+bool journal_is_lost(const struct journal *journal)
+{
+    const struct storage_ops *ops = journal->storage->ops;
+
+    return ops->is_lost && ops->is_lost(journal);
 }
 
 bool journal_gave_up(struct journal *journal)

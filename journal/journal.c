@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "core/restore.h"
 #include "journal/append.h"
+#include "journal/journal_private.h"
 #include "journal/space.h"
 
 #include <stdlib.h>
@@ -36,11 +37,11 @@ struct journal *journal_new(const struct journal_settings *settings, struct stor
     journal->settings.segment_size = space_segment_size(settings->segment_size);
     journal->settings.step_size = settings->step_size ? settings->step_size : STEP_SIZE;
     journal->storage = storage;
-    journal->work.worker = *worker;
+    journal->slot.worker = *worker;
     journal->ids.ahead = IDS_BLOCK;
     journal->failure.failing_at = NSEC_NEVER;
     journal->position.unsynced_at = NSEC_NEVER;
-    journal->proof.quiet_at = NSEC_NEVER;
+    journal->end_mark.quiet_at = NSEC_NEVER;
     batch_init(&journal->batches.gathering, 1);
     batch_init(&journal->batches.writing, 0);
     batch_init(&journal->batches.unsynced, 0);
@@ -51,125 +52,120 @@ struct journal *journal_new(const struct journal_settings *settings, struct stor
 // Opening
 //
 
-bool journal_is_lost(const struct journal *journal)
-{
-    return journal_has_lost(journal);
-}
-
 void journal_resumed(struct journal *journal)
 {
     fail_forgive(journal);
 }
 
-static bool nothing_waits(const struct journal *journal)
+static bool journal_nothing_waits(const struct journal *journal)
 {
     return batch_empty(&journal->batches.writing) && batch_empty(&journal->batches.gathering);
 }
 
-static bool is_idle(const struct journal *journal)
+static bool journal_is_idle(const struct journal *journal)
 {
-    return !journal->work.busy && nothing_waits(journal);
+    return !journal->slot.busy && journal_nothing_waits(journal);
 }
 
 // An opening that is to end. What is closed is written all the same.
-static bool is_stopped(const struct journal *journal)
+static bool journal_is_stopped(const struct journal *journal)
 {
     return progress_stops(&journal->progress) && !journal->closing;
 }
 
 // A closing that would wait for what is not to be had.
-static bool is_hopeless(const struct journal *journal)
+static bool journal_abandons_close(const struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
 
-    return journal->closing && ops->is_hopeless && ops->is_hopeless(journal);
+    return journal->closing && ops->abandons_close && ops->abandons_close(journal);
 }
 
 // Lets turns pass, waiting for the disk, until nothing is left to be written; false where that does
 // not come about.
-static bool settle(struct journal *journal)
+static bool journal_settle(struct journal *journal)
 {
     unsigned failures = 0;
 
-    while (!is_idle(journal) && failures < CLOSE_TRIES && !is_stopped(journal) &&
-           !journal_is_lost(journal) && !is_hopeless(journal)) {
+    while (!journal_is_idle(journal) && failures < CLOSE_TRIES && !journal_is_stopped(journal) &&
+           !journal_is_lost(journal) && !journal_abandons_close(journal)) {
         uint64_t errors = journal->counters.errors;
 
         journal->failure.retry_at = 0;
-        journal->upkeep.retry_at = 0;
-        failures +=
-            !turn_do_next(journal) || journal->counters.errors > errors || journal->upkeep.full;
+        journal->maintenance.retry_at = 0;
+        failures += !turn_do_next(journal) || journal->counters.errors > errors ||
+                    journal->maintenance.full;
     }
-    return is_idle(journal);
+    return journal_is_idle(journal);
 }
 
-static void forsake(struct journal *journal)
+static void journal_give_up_ownership(struct journal *journal)
 {
-    if (journal->storage->ops->forsake && !is_stopped(journal)) {
-        journal->storage->ops->forsake(journal);
+    if (journal->storage->ops->give_up_ownership && !journal_is_stopped(journal)) {
+        journal->storage->ops->give_up_ownership(journal);
     }
 }
 
 // The first ids, and with them the first segment of this time, are kept before anybody is served.
-static bool begin(struct journal *journal, struct error_text *why)
+static bool journal_begin(struct journal *journal, struct error_text *why)
 {
     if (!space_has_memory(journal)) {
         return error_set(why, "out of memory");
     }
     append_ids(journal);
     journal->opened = true;
-    if (!settle(journal)) {
+    if (!journal_settle(journal)) {
         error_set(why, "cannot be written");
-        forsake(journal);
+        journal_give_up_ownership(journal);
         return false;
     }
     // A disk that has no space for a spare is told of before anybody comes.
-    while (!journal->storage->ops->has_next(journal) && !journal->upkeep.full &&
-           !is_stopped(journal) && turn_do_next(journal)) {
+    while (!journal->storage->ops->has_next(journal) && !journal->maintenance.full &&
+           !journal_is_stopped(journal) && turn_do_next(journal)) {
     }
     return true;
 }
 
 // For a job that is larger than a segment; true once it is.
-static bool makes_next_larger(struct journal *journal)
+static bool journal_enlarges_next(struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
     bool wanted = journal->compaction.wants > 0;
 
-    while (wanted && ops->next_lacks_copy(journal) && turn_do_next(journal)) {
+    while (wanted && ops->next_too_small(journal) && turn_do_next(journal)) {
     }
-    return wanted && ops->has_next(journal) && !ops->next_lacks_copy(journal);
+    return wanted && ops->has_next(journal) && !ops->next_too_small(journal);
 }
 
 // One step of emptying old segments. False where it gets nowhere.
-static bool renew_step(struct journal *journal)
+static bool journal_rewrite_step(struct journal *journal)
 {
     uint64_t migrated = journal->counters.migrated;
-    size_t count = journal->row.segments.count;
+    size_t count = journal->segments.list.count;
     // For what will come, unless the disk has failed at it.
-    bool waits = journal->row.removing || segment_is_open(journal->row.segments.list[0]) ||
-                 (!journal->storage->ops->has_next(journal) && !journal->upkeep.full);
-    bool waited = waits && journal->upkeep.error == 0;
+    bool waits = journal->segments.removing || segment_is_open(journal->segments.list.items[0]) ||
+                 (!journal->storage->ops->has_next(journal) && !journal->maintenance.full);
+    bool waited = waits && journal->maintenance.error == 0;
 
     compact_step(journal);
-    if (!settle(journal)) {
+    if (!journal_settle(journal)) {
         return false;
     }
     (void)turn_do_next(journal);
     return !journal->compaction.blocked || waited || journal->counters.migrated > migrated ||
-           journal->row.segments.count < count || makes_next_larger(journal);
+           journal->segments.list.count < count || journal_enlarges_next(journal);
 }
 
 // What was damaged is not needed once all its jobs are written anew.
-static bool renew(struct journal *journal, struct error_text *why)
+static bool journal_rewrite_damaged(struct journal *journal, struct error_text *why)
 {
-    journal->row.unsound_below = journal->row.current->number;
-    while (row_is_unsound(&journal->row) || journal->row.removing) {
+    journal->segments.rewrite_from = journal->segments.current->number;
+    while (segments_need_rewrite(&journal->segments) || journal->segments.removing) {
         // It gets on, though nothing is read.
         progress_add(&journal->progress, 1);
-        if (is_stopped(journal) || !renew_step(journal)) {
+        if (journal_is_stopped(journal) || !journal_rewrite_step(journal)) {
             error_set(why, "what was good cannot be written anew");
-            forsake(journal);
+            journal_give_up_ownership(journal);
             return false;
         }
     }
@@ -191,13 +187,13 @@ bool journal_open(struct journal *journal, struct broker *broker, struct error_t
     if (broker_restore_finish(broker, next ? next : 1) != STATUS_OK) {
         return error_set(why, "out of memory");
     }
-    return ops->begin(journal, why) && begin(journal, why) &&
-           (!restored.damaged || renew(journal, why));
+    return ops->begin(journal, why) && journal_begin(journal, why) &&
+           (!restored.damaged || journal_rewrite_damaged(journal, why));
 }
 
 void journal_progress(const struct journal *journal, struct journal_progress *progress)
 {
-    const struct progress *now = &journal->progress;
+    const struct opening_progress *now = &journal->progress;
 
     progress->read = atomic_load_explicit(&now->read, memory_order_relaxed);
     progress->size = atomic_load_explicit(&now->size, memory_order_relaxed);
@@ -220,14 +216,14 @@ const char *journal_host(const struct journal *journal)
     return journal->storage->ops->host(journal);
 }
 
-const struct journal_figures *journal_figures(const struct journal *journal)
+const struct journal_stats *journal_stats(const struct journal *journal)
 {
-    return &journal->figures;
+    return &journal->stats;
 }
 
 uint64_t journal_segments(const struct journal *journal)
 {
-    return journal->row.segments.count;
+    return journal->segments.list.count;
 }
 
 uint64_t journal_reached(const struct journal *journal)
@@ -235,16 +231,16 @@ uint64_t journal_reached(const struct journal *journal)
     return journal->position.reached;
 }
 
-static nsec_t sooner(nsec_t a, nsec_t b)
+static nsec_t journal_sooner(nsec_t a, nsec_t b)
 {
     return a < b ? a : b;
 }
 
 // Nothing is given to the worker thread before what has failed is tried again.
-static nsec_t upkeep_at(const struct journal *journal)
+static nsec_t journal_maintenance_at(const struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
-    nsec_t at = ops->upkeep_due_at ? ops->upkeep_due_at(journal) : NSEC_NEVER;
+    nsec_t at = ops->maintenance_due_at ? ops->maintenance_due_at(journal) : NSEC_NEVER;
 
     return at > journal->failure.retry_at ? at : journal->failure.retry_at;
 }
@@ -255,42 +251,42 @@ nsec_t journal_next_due(const struct journal *journal)
     nsec_t due_at = fail_due_at(journal);
 
     // Nothing will be written any more.
-    if (journal_has_lost(journal)) {
+    if (journal_is_lost(journal)) {
         return due_at;
     }
     if (compact_has_work(journal)) {
         return now;
     }
-    if (journal->work.busy) {
+    if (journal->slot.busy) {
         return due_at;
     }
-    due_at = sooner(due_at, upkeep_at(journal));
+    due_at = journal_sooner(due_at, journal_maintenance_at(journal));
     if (turn_gathers(journal)) {
         nsec_t until_at = turn_gathers_until(journal);
 
-        return until_at - now < SPIN_MOST ? now : sooner(due_at, until_at);
+        return until_at - now < SPIN_MOST ? now : journal_sooner(due_at, until_at);
     }
     if (journal->failure.retry_at > now) {
-        due_at = sooner(due_at, journal->failure.retry_at);
-    } else if (!segment_is_open(journal->row.current) && journal->upkeep.retry_at > now) {
-        due_at = sooner(due_at, journal->upkeep.retry_at);
+        due_at = journal_sooner(due_at, journal->failure.retry_at);
+    } else if (!segment_is_open(journal->segments.current) && journal->maintenance.retry_at > now) {
+        due_at = journal_sooner(due_at, journal->maintenance.retry_at);
     } else if (!batch_empty(&journal->batches.writing) ||
                !batch_empty(&journal->batches.gathering)) {
         return now;
     }
-    if (journal->upkeep.retry_at > now) {
-        due_at = sooner(due_at, journal->upkeep.retry_at);
+    if (journal->maintenance.retry_at > now) {
+        due_at = journal_sooner(due_at, journal->maintenance.retry_at);
     }
     if (journal->compaction.wants && journal->compaction.retry_at > now) {
-        due_at = sooner(due_at, journal->compaction.retry_at);
+        due_at = journal_sooner(due_at, journal->compaction.retry_at);
     }
     if (journal->position.unsynced_at != NSEC_NEVER) {
         nsec_t sync_at = nsec_add(journal->position.unsynced_at, journal->settings.sync_every_for);
 
-        due_at = sooner(due_at,
-                        sync_at > journal->failure.retry_at ? sync_at : journal->failure.retry_at);
+        due_at = journal_sooner(
+            due_at, sync_at > journal->failure.retry_at ? sync_at : journal->failure.retry_at);
     }
-    return sooner(due_at, proof_due_at(journal));
+    return journal_sooner(due_at, end_mark_due_at(journal));
 }
 
 enum journal_pressure journal_pressure(const struct journal *journal)
@@ -316,20 +312,20 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 
 // What only this process has is written before it ends, where the storage says so. False where that
 // does not come about.
-static bool renew_rest(struct journal *journal)
+static bool journal_rewrite_rest(struct journal *journal)
 {
     unsigned idle = 0;
 
-    while (journal->storage->ops->renews && row_is_unsound(&journal->row)) {
+    while (journal->storage->ops->rewrites && segments_need_rewrite(&journal->segments)) {
         const struct compaction before = journal->compaction;
         uint64_t migrated = journal->counters.migrated;
 
         // Whether what has failed still does is told by writing: with nothing to write, by a mark.
-        if (journal->failure.failing_at != NSEC_NEVER && nothing_waits(journal)) {
+        if (journal->failure.failing_at != NSEC_NEVER && journal_nothing_waits(journal)) {
             append_mark(journal);
         }
-        if (is_hopeless(journal) || journal_is_lost(journal) || idle == CLOSE_TRIES ||
-            !renew_step(journal)) {
+        if (journal_abandons_close(journal) || journal_is_lost(journal) || idle == CLOSE_TRIES ||
+            !journal_rewrite_step(journal)) {
             return false;
         }
         idle = journal->counters.migrated > migrated || journal->compaction.id != before.id ||
@@ -341,14 +337,14 @@ static bool renew_rest(struct journal *journal)
     return true;
 }
 
-static void say_what_is_lost(const struct journal *journal)
+static void journal_report_loss(const struct journal *journal)
 {
     uint64_t jobs = 0;
 
-    for (size_t i = 0; i < journal->row.segments.count; i++) {
-        const struct segment *segment = journal->row.segments.list[i];
+    for (size_t i = 0; i < journal->segments.list.count; i++) {
+        const struct segment *segment = journal->segments.list.items[i];
 
-        jobs += segment->number < journal->row.unsound_below ? segment->jobs : 0;
+        jobs += segment->number < journal->segments.rewrite_from ? segment->jobs : 0;
     }
     log_error("journal_not_renewed", log_number("jobs", (int64_t)jobs),
               log_string("note", "what was lost has not been written anew; of these jobs, those "
@@ -356,32 +352,33 @@ static void say_what_is_lost(const struct journal *journal)
 }
 
 // What is gone may turn out when all seems to be done: then it is done again.
-static bool finish(struct journal *journal)
+static bool journal_finish(struct journal *journal)
 {
     bool good = false;
     bool tidy = false;
 
     journal->closing = true;
     for (unsigned tries = 0; tries < CLOSE_TRIES && !tidy; tries++) {
-        good = settle(journal) && renew_rest(journal) && settle(journal);
+        good = journal_settle(journal) && journal_rewrite_rest(journal) && journal_settle(journal);
         if (good && journal->position.synced < journal->position.reached) {
-            struct task task = {.kind = TASK_SYNC, .segment = row_syncable(&journal->row)};
+            struct task task = {.kind = TASK_SYNC,
+                                .segment = segments_syncable(&journal->segments)};
 
-            good = task.segment && work_do(&journal->work, &task) == 0;
+            good = task.segment && slot_run(&journal->slot, &task) == 0;
         }
-        if (journal->work.busy) {
-            work_wait(&journal->work);
+        if (journal->slot.busy) {
+            slot_wait(&journal->slot);
         }
         tidy = !good || journal->storage->ops->tidy(journal);
     }
     good &= tidy;
-    if (journal->storage->ops->renews && row_is_unsound(&journal->row) &&
+    if (journal->storage->ops->rewrites && segments_need_rewrite(&journal->segments) &&
         !journal_is_lost(journal)) {
-        say_what_is_lost(journal);
+        journal_report_loss(journal);
         return false;
     }
     // What it could not end may be upkeep.
-    return good || (is_hopeless(journal) && nothing_waits(journal));
+    return good || (journal_abandons_close(journal) && journal_nothing_waits(journal));
 }
 
 bool journal_close(struct journal *journal)
@@ -392,19 +389,95 @@ bool journal_close(struct journal *journal)
         return true;
     }
     if (journal->opened) {
-        good = !journal_is_lost(journal) && finish(journal);
+        good = !journal_is_lost(journal) && journal_finish(journal);
     }
-    if (journal->work.busy) {
-        work_wait(&journal->work);
+    if (journal->slot.busy) {
+        slot_wait(&journal->slot);
     }
     journal->storage->ops->free(journal);
     batch_drop(&journal->batches.gathering, &journal->batches.pool);
     batch_drop(&journal->batches.writing, &journal->batches.pool);
     batch_drop(&journal->batches.unsynced, &journal->batches.pool);
     chunk_pool_clear(&journal->batches.pool);
-    segments_clear(&journal->row.segments);
-    segment_free(journal->row.replacement);
-    segment_free(journal->row.removing);
+    segment_list_clear(&journal->segments.list);
+    segment_free(journal->segments.replacement);
+    segment_free(journal->segments.removing);
     free(journal);
     return good;
 }
+
+//
+// The recorder: the journal as the core knows it
+//
+
+static uint64_t recorder_append(void *store, const struct record *record)
+{
+    struct journal *journal = store;
+    bool unheard = journal_has_stopped_promising(journal);
+
+    ENSURE(journal->opened);
+    if (journal->batches.pool.count == 0) {
+        turn_make_memory(journal);
+    }
+    journal->compaction.appended += append_record(journal, record);
+    journal->batches.gathering.records++;
+    journal->counters.written++;
+    return unheard ? 0 : journal->batches.gathering.position;
+}
+
+// Nobody may learn an id that might be given out again after a restart: those beyond what is synced
+// wait for a batch that is, whatever the policy (turn.c). Each turn sees to it that there is one.
+static uint64_t recorder_position_of_id(const struct journal *journal, uint64_t id)
+{
+    return id < journal->ids.end ? 0 : journal->batches.gathering.position;
+}
+
+static uint64_t recorder_position_of(const void *store, const struct job *job)
+{
+    const struct journal *journal = store;
+    uint64_t id = job_id(job);
+
+    if (!job_is_durable(job) || journal_has_stopped_promising(journal)) {
+        return recorder_position_of_id(journal, id);
+    }
+    if (id >= journal->batches.gathering.first_id) {
+        return journal->batches.gathering.position;
+    }
+    if (!batch_empty(&journal->batches.writing) && id >= journal->batches.writing.first_id) {
+        return journal->batches.writing.position;
+    }
+    return 0;
+}
+
+static void recorder_info(const void *store, struct store_info *info)
+{
+    const struct journal *journal = store;
+
+    *info = (struct store_info){
+        .oldest = journal->segments.list.first,
+        .current = journal->segments.current ? journal->segments.current->number : 0,
+        .written = journal->counters.written,
+        .migrated = journal->counters.migrated,
+        .file_max = journal->settings.segment_size,
+        .bytes = journal->storage->ops->bytes(journal),
+        .live =
+            journal->ledger.live + journal->ledger.reserved + ledger_other_bytes(journal->broker),
+        .errors = journal->counters.errors,
+        .failing = journal->failure.given_up || journal->maintenance.full,
+    };
+    if (journal->storage->ops->info) {
+        journal->storage->ops->info(journal, info);
+    }
+}
+
+static bool recorder_has_space(void *store, const struct record *record)
+{
+    return space_is_there(store, record);
+}
+
+const struct recorder journal_recorder = {
+    .has_space = recorder_has_space,
+    .append = recorder_append,
+    .position = recorder_position_of,
+    .info = recorder_info,
+};

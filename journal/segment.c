@@ -4,6 +4,7 @@
 #include "core/base/digits.h"
 #include "core/base/memory.h"
 #include "core/base/slice.h"
+#include "journal/codec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,14 +69,31 @@ void segment_free(struct segment *segment)
     }
 }
 
-static size_t capacity_grown(size_t capacity)
+void segment_set_state(struct segment *segment, enum segment_state state)
+{
+    static const unsigned after[] = {
+        [SEGMENT_PREPARING] = 1u << SEGMENT_SPARE | 1u << SEGMENT_BEGUN | 1u << SEGMENT_PUBLISHED |
+                              1u << SEGMENT_FREEING,
+        [SEGMENT_SPARE] = 1u << SEGMENT_BEGUN,
+        [SEGMENT_BEGUN] = 1u << SEGMENT_PUBLISHED,
+        [SEGMENT_PUBLISHED] = 1u << SEGMENT_FAILED | 1u << SEGMENT_REMOVING,
+        [SEGMENT_FAILED] = 1u << SEGMENT_REMOVING,
+        [SEGMENT_REMOVING] = 1u << SEGMENT_FREEING,
+        [SEGMENT_FREEING] = 0,
+    };
+
+    ENSURE(after[segment->state] & 1u << state);
+    segment->state = state;
+}
+
+static size_t segment_capacity_grown(size_t capacity)
 {
     return capacity ? capacity + capacity / 2 : CAPACITY_FIRST;
 }
 
 bool segment_grow(struct segment *segment)
 {
-    size_t capacity = capacity_grown(segment->run_capacity);
+    size_t capacity = segment_capacity_grown(segment->run_capacity);
     struct id_run *runs =
         memory_resize_of(MEMORY_JOURNAL, segment->runs, segment->run_capacity * sizeof *runs,
                          capacity * sizeof *runs);
@@ -88,7 +106,7 @@ bool segment_grow(struct segment *segment)
     return true;
 }
 
-static bool run_takes(struct segment *segment, struct id_run *run, uint64_t id)
+static bool id_run_takes(struct segment *segment, struct id_run *run, uint64_t id)
 {
     if (id < run->first || (id > run->last && id - run->last > RUN_GAP)) {
         return false;
@@ -107,7 +125,7 @@ void segment_note_id(struct segment *segment, uint64_t id)
     // New jobs and those that compaction writes anew take turns, both in the order of their ids:
     // with a look at the last run only, each of them would be a run.
     for (size_t i = 0; i < 2 && i < count; i++) {
-        if (run_takes(segment, &segment->runs[count - 1 - i], id)) {
+        if (id_run_takes(segment, &segment->runs[count - 1 - i], id)) {
             return;
         }
     }
@@ -117,16 +135,16 @@ void segment_note_id(struct segment *segment, uint64_t id)
     segment->looks++;
 }
 
-bool segments_grow(struct segments *segments)
+bool segment_list_grow(struct segment_list *segments)
 {
-    size_t passed = (size_t)(segments->list - segments->base);
-    size_t capacity = capacity_grown(segments->capacity);
+    size_t passed = (size_t)(segments->items - segments->base);
+    size_t capacity = segment_capacity_grown(segments->capacity);
     struct segment **base;
 
     // As many have been taken out as are moved now: an addition costs two moves at most.
     if (passed > 0 && passed >= segments->count) {
-        memcpy(segments->base, segments->list, segments->count * sizeof(struct segment *));
-        segments->list = segments->base;
+        memcpy(segments->base, segments->items, segments->count * sizeof(struct segment *));
+        segments->items = segments->base;
         return true;
     }
     base = memory_resize_of(MEMORY_JOURNAL, segments->base, segments->capacity * sizeof *base,
@@ -135,41 +153,115 @@ bool segments_grow(struct segments *segments)
         return false;
     }
     segments->base = base;
-    segments->list = base + passed;
+    segments->items = base + passed;
     segments->capacity = capacity;
     return true;
 }
 
-void segments_add(struct segments *segments, struct segment *segment)
+void segment_list_add(struct segment_list *segments, struct segment *segment)
 {
-    ENSURE((size_t)(segments->list - segments->base) + segments->count < segments->capacity);
+    ENSURE((size_t)(segments->items - segments->base) + segments->count < segments->capacity);
     if (segments->count == 0) {
         segments->first = segment->number;
     }
     ENSURE(segment->number == segments->first + segments->count);
-    segments->list[segments->count++] = segment;
+    segments->items[segments->count++] = segment;
 }
 
-struct segment *segments_shift(struct segments *segments)
+struct segment *segment_list_shift(struct segment_list *segments)
 {
     ENSURE(segments->count > 0);
     segments->count--;
     segments->first++;
-    return *segments->list++;
+    return *segments->items++;
 }
 
-struct segment *segments_marked(const struct segments *segments, uint32_t mark)
+struct segment *segment_list_marked(const struct segment_list *segments, uint32_t mark)
 {
     uint32_t place = mark - (uint32_t)segments->first;
 
-    return place < segments->count ? segments->list[place] : NULL;
+    return place < segments->count ? segments->items[place] : NULL;
 }
 
-void segments_clear(struct segments *segments)
+void segment_list_clear(struct segment_list *segments)
 {
     for (size_t i = 0; i < segments->count; i++) {
-        segment_free(segments->list[i]);
+        segment_free(segments->items[i]);
     }
     memory_free_of(MEMORY_JOURNAL, segments->base, segments->capacity * sizeof *segments->base);
-    *segments = (struct segments){0};
+    *segments = (struct segment_list){0};
+}
+
+//
+// The segments of the journal
+//
+
+bool segments_make_replacement(struct segments *segments)
+{
+    segments->replacement = segment_new(0, 0);
+    return segments->replacement != NULL;
+}
+
+void segments_recount(struct segments *segments)
+{
+    segments->used_before = 0;
+    for (size_t i = 0; i + 1 < segments->list.count; i++) {
+        segments->used_before += segments->list.items[i]->end;
+    }
+}
+
+uint64_t segments_bytes(const struct segments *segments)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < segments->list.count; i++) {
+        bytes += segments->list.items[i]->end;
+    }
+    return bytes;
+}
+
+// The one before may have left the segments already.
+void segments_note_previous(struct segments *segments)
+{
+    size_t count = segments->list.count;
+    const struct segment *before = count > 1 ? segments->list.items[count - 2] : segments->removing;
+
+    if (before) {
+        segments->current->previous_end = before->end;
+        segments->current->previous_unsure = before->unsure;
+    }
+    segments_recount(segments);
+}
+
+void segments_begin(struct segments *segments, struct segment *next, uint64_t ids_end,
+                    uint64_t created_ms)
+{
+    size_t count = segments->list.count;
+
+    next->number = count ? segments->list.items[count - 1]->number + 1 : 1;
+    next->ids_end = ids_end;
+    next->created_ms = created_ms;
+    next->end = CODEC_SEGMENT_HEAD;
+    segment_set_state(next, SEGMENT_BEGUN);
+    segment_list_add(&segments->list, next);
+    segments->current = next;
+    segments_note_previous(segments);
+}
+
+// It may have left the segments, as emptied, while the first of the segments is still on its way.
+struct segment *segments_last_written(const struct segments *segments)
+{
+    for (size_t i = segments->list.count; i-- > 0;) {
+        if (segment_is_published(segments->list.items[i])) {
+            return segments->list.items[i];
+        }
+    }
+    return segments->removing;
+}
+
+struct segment *segments_syncable(const struct segments *segments)
+{
+    struct segment *last = segments_last_written(segments);
+
+    return last && last->state != SEGMENT_FAILED && segment_is_open(last) ? last : NULL;
 }

@@ -1,7 +1,64 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/space.h"
 
-#include "journal/codec_memo.h"
+uint64_t ledger_size_of(const struct broker *broker, const struct job *job)
+{
+    return codec_job_size(job_variable_len(broker, job));
+}
+
+uint64_t ledger_reserved_for(const struct job *job)
+{
+    return job_is_buried(job) ? RESERVED_END : RESERVED_END + RESERVED_BURIAL;
+}
+
+static void ledger_enter(struct segment *segment, const struct job *job)
+{
+    job_set_mark(job, (uint32_t)segment->number);
+    segment_note_id(segment, job_id(job));
+    segment->jobs++;
+}
+
+static void ledger_leave(const struct segment_list *segments, const struct job *job)
+{
+    struct segment *segment = segment_list_marked(segments, job_mark(job));
+
+    ENSURE(segment && segment->jobs > 0);
+    segment->jobs--;
+}
+
+void ledger_add(struct ledger *ledger, struct segment *segment, const struct job *job, size_t size)
+{
+    ledger_enter(segment, job);
+    ledger->live += size;
+    ledger->reserved += ledger_reserved_for(job);
+}
+
+void ledger_remove(struct ledger *ledger, const struct segment_list *segments,
+                   const struct job *job, uint64_t size)
+{
+    ledger_leave(segments, job);
+    ledger->live -= size;
+    ledger->reserved -= ledger_reserved_for(job);
+}
+
+void ledger_move(const struct segment_list *segments, struct segment *to, const struct job *job)
+{
+    ledger_leave(segments, job);
+    ledger_enter(to, job);
+}
+
+uint64_t ledger_other_bytes(const struct broker *broker)
+{
+    uint64_t pauses, names, memos, bytes;
+
+    broker_pauses(broker, &pauses, &names);
+    broker_memos(broker, &memos, &bytes);
+    return pauses * (codec_pause_size(0) + 7) + names + memos * (codec_memo_size(0, 0) + 7) + bytes;
+}
+
+//
+// Space for a record
+//
 
 // So many chunks are set aside: for what the longest turn can append and nobody can refuse, several
 // times over.
@@ -10,7 +67,7 @@ enum { CHUNKS_SET_ASIDE = 32 };
 bool space_has_memory(struct journal *journal)
 {
     return chunk_pool_fill(&journal->batches.pool, CHUNKS_SET_ASIDE) &&
-           segment_make_room(journal->row.current) && row_make_room(&journal->row);
+           segment_make_room(journal->segments.current) && segments_make_room(&journal->segments);
 }
 
 bool space_memory_is_low(const struct journal *journal)
@@ -18,7 +75,8 @@ bool space_memory_is_low(const struct journal *journal)
     return journal->batches.pool.count < CHUNKS_SET_ASIDE / 2;
 }
 
-static size_t size_of(const struct journal *journal, const struct record *record, uint64_t *extra)
+static size_t space_record_size(const struct journal *journal, const struct record *record,
+                                uint64_t *extra)
 {
     *extra = 0;
     switch (record->kind) {
@@ -59,14 +117,14 @@ uint64_t space_segment_size(uint64_t asked)
 bool space_is_there(struct journal *journal, const struct record *record)
 {
     uint64_t extra;
-    size_t size = size_of(journal, record, &extra);
+    size_t size = space_record_size(journal, record, &extra);
     bool fits;
 
     if (journal->failure.given_up || !space_has_memory(journal)) {
         return false;
     }
     fits = space_fits_current(journal, size, extra + SPACE_SLACK);
-    if (journal->upkeep.full) {
+    if (journal->maintenance.full) {
         return record->kind != RECORD_SUBMIT && record->kind != RECORD_MEMO && fits;
     }
     return fits || journal->storage->ops->can_take(journal, size, extra);
@@ -74,7 +132,8 @@ bool space_is_there(struct journal *journal, const struct record *record)
 
 bool space_overflows(const struct journal *journal)
 {
-    return journal->row.current->end + journal->ledger.reserved > journal->row.current->size;
+    return journal->segments.current->end + journal->ledger.reserved >
+           journal->segments.current->size;
 }
 
 bool space_to_copy(const struct journal *journal, size_t size)
@@ -93,7 +152,7 @@ void space_choose(struct journal *journal, size_t size, uint64_t extra)
 {
     // What was set aside for what is reserved no more does not make a segment longer: it could not
     // be compacted while it is written to.
-    if (journal->row.current->end + size > journal->settings.segment_size ||
+    if (journal->segments.current->end + size > journal->settings.segment_size ||
         !space_fits_current(journal, size, extra + SPACE_SLACK)) {
         journal->storage->ops->move_on(journal, size, extra);
     }

@@ -1,14 +1,86 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/base/log.h"
+#include "journal/append.h"
+#include "journal/journal_private.h"
+#include "journal/space.h"
 
 // The turn of the journal: what the worker thread has done is taken in, and it is given what is to
 // be done next. Batches come first, but after each batch some pieces of upkeep (upkeep.c) may pass:
 // a busy broker would never get to these otherwise.
 
-#include "journal/turn.h"
+//
+// Statistics
+//
 
-#include "core/base/log.h"
-#include "journal/append.h"
-#include "journal/space.h"
+#define DOUBLED(unit)                                                                              \
+    {                                                                                              \
+        (unit), (unit) << 1, (unit) << 2, (unit) << 3, (unit) << 4, (unit) << 5, (unit) << 6,      \
+            (unit) << 7, (unit) << 8, (unit) << 9, (unit) << 10, (unit) << 11, (unit) << 12,       \
+            (unit) << 13, (unit) << 14, (unit) << 15, (unit) << 16, INT64_MAX                      \
+    }
+
+const int64_t journal_record_buckets[JOURNAL_BUCKETS] = DOUBLED(INT64_C(1));
+const int64_t journal_sync_buckets[JOURNAL_BUCKETS] = DOUBLED(NSEC_PER_MSEC / 10);
+
+void journal_histogram_count(struct journal_histogram *figure, const int64_t *ends, int64_t value,
+                             unsigned times)
+{
+    size_t bucket = 0;
+
+    while (value > ends[bucket]) {
+        bucket++;
+    }
+    figure->counts[bucket] += times;
+    figure->count += times;
+    figure->sum += (uint64_t)value * times;
+}
+
+//
+// The mark at the end of the log
+//
+
+#define END_MARK_AFTER NSEC_PER_SEC
+
+static void end_mark_request(struct journal *journal)
+{
+    if (!journal->storage->ops->atomic) {
+        journal->end_mark.quiet_at = nsec_add(journal_present(journal), END_MARK_AFTER);
+    }
+}
+
+// Whether all there is has been synced, and there is space for one more record.
+static bool end_mark_is_possible(const struct journal *journal)
+{
+    const struct segment *current = journal->segments.current;
+
+    return !journal->slot.busy && !journal->closing && !journal->failure.given_up &&
+           journal->failure.failing_at == NSEC_NEVER &&
+           journal->position.unsynced_at == NSEC_NEVER &&
+           batch_empty(&journal->batches.gathering) && batch_empty(&journal->batches.writing) &&
+           batch_empty(&journal->batches.unsynced) && current->state == SEGMENT_PUBLISHED &&
+           current->synced == current->end && journal->batches.pool.count > 0 &&
+           space_fits_current(journal, 0, 0);
+}
+
+nsec_t end_mark_due_at(const struct journal *journal)
+{
+    return journal->end_mark.quiet_at != NSEC_NEVER && end_mark_is_possible(journal)
+               ? journal->end_mark.quiet_at
+               : NSEC_NEVER;
+}
+
+static void end_mark_step(struct journal *journal)
+{
+    if (journal->end_mark.quiet_at <= journal_present(journal) && end_mark_is_possible(journal)) {
+        journal->end_mark.quiet_at = NSEC_NEVER;
+        append_mark(journal);
+    }
+}
+
+static bool end_mark_alone(const struct log_batch *batch)
+{
+    return batch->marked && batch->bytes == CODEC_NUMBER_SIZE;
+}
 
 // How long a batch waits for more to come: a share of the time that the last write took, as the
 // storage says, but no longer than GATHER_MOST; where that is short, GATHER_LEAST, but no longer
@@ -18,12 +90,12 @@
 
 bool turn_give(struct journal *journal)
 {
-    return work_give(&journal->work, journal_present(journal));
+    return slot_give(&journal->slot, journal_present(journal));
 }
 
 bool turn_give_sync(struct journal *journal, struct segment *segment)
 {
-    journal->work.task = (struct task){.kind = TASK_SYNC, .segment = segment};
+    journal->slot.task = (struct task){.kind = TASK_SYNC, .segment = segment};
     return segment && turn_give(journal);
 }
 
@@ -31,34 +103,35 @@ bool turn_give_sync(struct journal *journal, struct segment *segment)
 // Taking in
 //
 
-static void succeed(struct journal *journal)
+static void turn_succeeded(struct journal *journal)
 {
     if (journal->failure.failing_at != NSEC_NEVER) {
-        log_warn("journal_recovered", log_number("segment", (int64_t)journal->row.current->number));
+        log_warn("journal_recovered",
+                 log_number("segment", (int64_t)journal->segments.current->number));
     }
     journal->failure.failing_at = NSEC_NEVER;
     journal->failure.count = 0;
     journal->failure.given_up = false;
-    if (journal->upkeep.full) {
+    if (journal->maintenance.full) {
         journal->storage->ops->has_written(journal);
     }
 }
 
-// All that was written is synced.
-static void all_synced(struct journal *journal)
+// All that was turn_written is synced.
+static void turn_all_synced(struct journal *journal)
 {
     batch_drop(&journal->batches.unsynced, &journal->batches.pool);
     journal->position.synced = journal->position.reached;
     journal->position.unsynced_at = NSEC_NEVER;
     journal->ids.end = journal->ids.written;
-    proof_is_wanted(journal);
+    end_mark_request(journal);
 }
 
-// What was written is kept until it is synced. Should it have to be written anew, to another
-// segment, what it says of how far this one is synced would be wrong there.
-static void keep_unsynced(struct journal *journal)
+// What was turn_written is kept until it is synced. Should it have to be turn_written anew, to
+// another segment, what it says of how far this one is synced would be wrong there.
+static void turn_keep_unsynced(struct journal *journal)
 {
-    struct batch *batch = &journal->batches.writing;
+    struct log_batch *batch = &journal->batches.writing;
 
     if (journal->settings.sync_every_for == NSEC_NEVER) {
         batch_drop(batch, &journal->batches.pool);
@@ -68,24 +141,25 @@ static void keep_unsynced(struct journal *journal)
     batch_pack(&journal->batches.unsynced, batch, &journal->batches.pool);
 }
 
-static void written(struct journal *journal)
+static void turn_written(struct journal *journal)
 {
-    struct batch *batch = &journal->batches.writing;
-    bool all_safe = journal->position.synced == journal->position.reached && proof_is_all(batch);
+    struct log_batch *batch = &journal->batches.writing;
+    bool all_safe = journal->position.synced == journal->position.reached && end_mark_alone(batch);
 
-    journal->figures.batches++;
-    figure_count(&journal->figures.batch_records, figures_record_ends, (int64_t)batch->records, 1);
+    journal->stats.batches++;
+    journal_histogram_count(&journal->stats.batch_records, journal_record_buckets,
+                            (int64_t)batch->records, 1);
     journal->position.reached = batch->position;
     journal->ids.written = batch->ids_end;
     journal->pace.expected = batch->records + journal->batches.gathering.records;
     journal->pace.written_at = journal->settings.now();
-    journal->pace.took_for = journal->work.task.took_for;
-    journal->upkeep.due = journal->storage->ops->upkeep_after(journal, batch->bytes);
-    if (journal->work.task.sync) {
+    journal->pace.took_for = journal->slot.task.took_for;
+    journal->maintenance.due = journal->storage->ops->maintenance_share(journal, batch->bytes);
+    if (journal->slot.task.sync) {
         batch_drop(batch, &journal->batches.pool);
-        all_synced(journal);
+        turn_all_synced(journal);
     } else {
-        keep_unsynced(journal);
+        turn_keep_unsynced(journal);
         if (all_safe) {
             journal->position.synced = journal->position.reached;
         } else if (journal->position.unsynced_at == NSEC_NEVER) {
@@ -93,42 +167,31 @@ static void written(struct journal *journal)
         }
     }
     batch_init(batch, 0);
-    succeed(journal);
+    turn_succeeded(journal);
 }
 
-static void count_syncs(struct journal_figures *figures, const struct task *task)
+static void turn_count_syncs(struct journal_stats *figures, const struct task *task)
 {
     if (task->syncs > 0) {
-        figure_count(&figures->syncs, figures_sync_ends, task->synced_for / task->syncs,
-                     task->syncs);
+        journal_histogram_count(&figures->syncs, journal_sync_buckets,
+                                task->synced_for / task->syncs, task->syncs);
     }
 }
 
-static void give_up_or_again(struct journal *journal)
+static void turn_take_in_result(struct journal *journal)
 {
-    const struct storage_ops *ops = journal->storage->ops;
+    const struct task *task = &journal->slot.task;
 
-    if (ops->tries_again && ops->tries_again(journal)) {
-        fail_again(journal);
-    } else {
-        fail_segment(journal);
-    }
-}
-
-static void take_in(struct journal *journal)
-{
-    const struct task *task = &journal->work.task;
-
-    journal->work.busy = false;
-    count_syncs(&journal->figures, task);
+    journal->slot.busy = false;
+    turn_count_syncs(&journal->stats, task);
     if (task->kind != TASK_WRITE && task->kind != TASK_SYNC) {
-        journal->storage->ops->upkeep_take_in(journal);
+        journal->storage->ops->maintained(journal);
     } else if (task->error) {
-        give_up_or_again(journal);
+        journal->storage->ops->write_failed(journal);
     } else if (task->kind == TASK_WRITE) {
-        written(journal);
+        turn_written(journal);
     } else {
-        all_synced(journal);
+        turn_all_synced(journal);
     }
 }
 
@@ -158,15 +221,15 @@ nsec_t turn_gathers_until(const struct journal *journal)
 }
 
 // What is kept until it is synced is kept no longer where memory runs out.
-static bool is_short_of_memory(const struct journal *journal)
+static bool turn_is_short_of_memory(const struct journal *journal)
 {
     return !batch_empty(&journal->batches.unsynced) && space_memory_is_low(journal);
 }
 
-static bool sync_is_due(const struct journal *journal)
+static bool turn_sync_is_due(const struct journal *journal)
 {
     // A block of ids is synced, whatever the policy, well before the first of them is given out.
-    return ids_wait(&journal->ids) || is_short_of_memory(journal) ||
+    return ids_wait(&journal->ids) || turn_is_short_of_memory(journal) ||
            journal->batches.unsynced.bytes > journal->settings.max_pending / 2 ||
            (journal->position.unsynced_at != NSEC_NEVER &&
             journal->settings.sync_every_for != NSEC_NEVER &&
@@ -174,7 +237,7 @@ static bool sync_is_due(const struct journal *journal)
                 journal_present(journal));
 }
 
-static bool write_batch(struct journal *journal)
+static bool turn_write_batch(struct journal *journal)
 {
     bool always = journal->settings.sync_every_for == 0;
     bool waits;
@@ -187,72 +250,73 @@ static bool write_batch(struct journal *journal)
         journal->batches.writing.ids_end = journal->ids.asked;
         batch_init(&journal->batches.gathering, journal->batches.writing.position + 1);
     }
-    // Where the current segment is in its place, nothing else is written to.
-    if ((!journal->row.current->published || space_overflows(journal)) &&
+    // Where the current segment is in its place, nothing else is turn_written to.
+    if ((!segment_is_published(journal->segments.current) || space_overflows(journal)) &&
         journal->storage->ops->before_write(journal)) {
         return true;
     }
     batch_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
-    waits = always && !proof_is_all(&journal->batches.writing);
-    journal->work.task =
+    waits = always && !end_mark_alone(&journal->batches.writing);
+    journal->slot.task =
         (struct task){.kind = TASK_WRITE,
                       .batch = &journal->batches.writing,
-                      .before = row_written_last(&journal->row),
+                      .before = segments_last_written(&journal->segments),
                       .sync = waits || journal->closing || append_ids_short(journal),
                       .size = always ? journal->storage->ops->write_ahead : 0};
     return turn_give(journal);
 }
 
-static bool sync(struct journal *journal)
+static bool turn_sync(struct journal *journal)
 {
-    return sync_is_due(journal) && turn_give_sync(journal, row_syncable(&journal->row));
+    return turn_sync_is_due(journal) &&
+           turn_give_sync(journal, segments_syncable(&journal->segments));
 }
 
-static bool hand_over(struct journal *journal)
+static bool turn_give_next(struct journal *journal)
 {
-    bool keeps_up = journal->upkeep.due > 0;
+    bool keeps_up = journal->maintenance.due > 0;
 
     if (journal_present(journal) < journal->failure.retry_at) {
         return false;
     }
-    if (!row_make_room(&journal->row)) {
+    if (!segments_make_room(&journal->segments)) {
         fail_wait(journal);
         return false;
     }
-    if (!segment_is_open(journal->row.current) && !journal->storage->ops->can_write(journal)) {
-        return journal->storage->ops->upkeep_give(journal);
+    if (!segment_is_open(journal->segments.current) && !journal->storage->ops->can_write(journal)) {
+        return journal->storage->ops->maintain(journal);
     }
-    if (keeps_up && journal->storage->ops->upkeep_give(journal)) {
-        journal->upkeep.due--;
+    if (keeps_up && journal->storage->ops->maintain(journal)) {
+        journal->maintenance.due--;
         return true;
     }
     // What has nothing to do now must not come before what comes next.
-    journal->upkeep.due = 0;
-    return sync(journal) || write_batch(journal) ||
-           (!keeps_up && journal->storage->ops->upkeep_give(journal));
+    journal->maintenance.due = 0;
+    return turn_sync(journal) || turn_write_batch(journal) ||
+           (!keeps_up && journal->storage->ops->maintain(journal));
 }
 
 void turn_take_in(struct journal *journal)
 {
-    if (journal->work.busy && work_done(&journal->work)) {
-        take_in(journal);
+    if (journal->slot.busy && slot_done(&journal->slot)) {
+        turn_take_in_result(journal);
     }
 }
 
 void turn_hand_over(struct journal *journal)
 {
-    if (!journal->work.busy) {
-        (void)hand_over(journal);
+    if (!journal->slot.busy) {
+        (void)turn_give_next(journal);
     }
 }
 
 bool turn_do_next(struct journal *journal)
 {
     turn_hand_over(journal);
-    if (!journal->work.busy) {
+    if (!journal->slot.busy) {
         return false;
     }
-    work_wait(&journal->work);
+    slot_wait(&journal->slot);
     turn_take_in(journal);
     return true;
 }
@@ -272,7 +336,7 @@ void turn_make_memory(struct journal *journal)
     }
 }
 
-static void keep_ids(struct journal *journal)
+static void turn_append_ids(struct journal *journal)
 {
     if (journal->batches.pool.count == 0 && append_ids_due(journal)) {
         turn_make_memory(journal);
@@ -284,9 +348,9 @@ void journal_turn(struct journal *journal)
 {
     turn_take_in(journal);
     space_has_memory(journal);
-    keep_ids(journal);
+    turn_append_ids(journal);
     compact_step(journal);
-    proof_step(journal);
+    end_mark_step(journal);
     turn_hand_over(journal);
     fail_review(journal);
 }

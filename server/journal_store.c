@@ -2,7 +2,6 @@
 #include "server/journal_store.h"
 
 #include "core/base/log.h"
-#include "journal/figures.h"
 #include "journal/journal.h"
 #include "journal/worker.h"
 #include "server/config/fsync.h"
@@ -239,11 +238,11 @@ bool journal_store_close(struct store *store)
     return good;
 }
 
-static struct sight_distribution shown(const struct figure *figure, const int64_t *ends)
+static struct sight_distribution shown(const struct journal_histogram *figure, const int64_t *ends)
 {
     return (struct sight_distribution){.ends = ends,
                                        .counts = figure->counts,
-                                       .buckets = FIGURES_BUCKETS,
+                                       .buckets = JOURNAL_BUCKETS,
                                        .count = figure->count,
                                        .sum = figure->sum};
 }
@@ -251,7 +250,7 @@ static struct sight_distribution shown(const struct figure *figure, const int64_
 void journal_store_show(const struct store *store, struct sight_journal *journal)
 {
     struct journal_store *js = journal_store_of(store);
-    const struct journal_figures *figures = journal_figures(js->journal);
+    const struct journal_stats *figures = journal_stats(js->journal);
     struct store_info info;
 
     (void)broker_store_info(js->broker, &info);
@@ -264,8 +263,8 @@ void journal_store_show(const struct store *store, struct sight_journal *journal
     journal->records = info.written;
     journal->migrated = info.migrated;
     journal->batches = figures->batches;
-    journal->syncs = shown(&figures->syncs, figures_sync_ends);
-    journal->batch_records = shown(&figures->batch_records, figures_record_ends);
+    journal->syncs = shown(&figures->syncs, journal_sync_buckets);
+    journal->batch_records = shown(&figures->batch_records, journal_record_buckets);
     journal->errors = info.errors;
     journal->failing = info.failing;
     js->place->show(js, journal);

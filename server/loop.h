@@ -34,7 +34,7 @@
 //   the service manager   is told without waiting, or later if it has no room (process/notify.h);
 //                         its watchdog is told that the loop turns
 //   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks for the
-//                         free space of the disk (journal/worker.h, journal/file/io.h)
+//                         free space of the disk (journal/worker.h, journal/file/disk.h)
 //   SIGHUP                blocks: it reads the configuration, the tokens and the rules, asks the
 //                         system for the users and groups in these, and opens the log file. Only
 //                         regular files are read, never a pipe

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/store_files.h"
 
-#include "journal/file/io.h"
-#include "journal/file/store.h"
-#include "journal/file/task_run.h"
+#include "journal/file/disk.h"
+#include "journal/file/files.h"
 #include "server/journal_store.h"
 
 #include <errno.h>
@@ -106,7 +105,7 @@ struct store *store_files_make(const struct store_settings *settings,
     }
     store->journal = (struct journal_store){
         .store.ops = &ops, .place = &place, .settings = settings, .options = *options};
-    runner = task_runner_on(&store->io);
+    runner = journal_files_runner(&store->io);
     if (journal_store_make(&store->journal, journal_files_new(&store->io), &runner, host, why)) {
         return &store->journal.store;
     }

@@ -2,8 +2,8 @@
 #include "server/store_postgres.h"
 
 #include "core/base/log.h"
-#include "journal/pg/rows_libpq.h"
-#include "journal/pg/store.h"
+#include "journal/pg/journal_rows.h"
+#include "journal/pg/pg.h"
 #include "proto_common/sight_cluster.h"
 #include "server/journal_store.h"
 #include "server/process/clock.h"
@@ -20,11 +20,11 @@ enum { PATIENCE_SHARE = 1 };
 
 struct postgres_store {
     struct journal_store journal;
-    struct storage *storage; // the journal's
-    struct rows *rows;       // the storage's; NULL before it is opened
+    struct storage *storage;   // the journal's
+    struct journal_rows *rows; // the storage's; NULL before it is opened
     char node[ROWS_NAME_MAX];
     char addresses[ROWS_ADDRESS_MAX];
-    struct outlook_shown shown;                    // as it was looked at last
+    struct ownership_snapshot shown;               // as it was looked at last
     struct sight_member members[ROWS_MEMBERS_MAX]; // of that
 };
 
@@ -61,7 +61,7 @@ static bool postgres_open_begin(struct store *store, struct event_base *base, st
                                          .ttl_for = ttl_for(settings),
                                          .patience_for = ttl_for(settings) / PATIENCE_SHARE};
 
-    ps->rows = rows_libpq_new(&theirs);
+    ps->rows = journal_rows_libpq_new(&theirs);
     if (!ps->rows) {
         return error_set(why, "out of memory or descriptors");
     }
@@ -119,11 +119,11 @@ static void free_store(struct journal_store *store)
 // How it stands
 //
 
-static const struct outlook_shown *look(const struct store *store)
+static const struct ownership_snapshot *look(const struct store *store)
 {
     struct postgres_store *ps = postgres_of(store);
 
-    journal_pg_look(ps->storage, &ps->shown);
+    journal_pg_ownership(ps->storage, &ps->shown);
     return &ps->shown;
 }
 
@@ -143,7 +143,7 @@ static void postgres_hand_over(struct store *store)
     log_info("handing_over", log_string("shard", shard_name(journal_store_of(store))));
 }
 
-static nsec_t left_for(const struct outlook_shown *shown)
+static nsec_t left_for(const struct ownership_snapshot *shown)
 {
     nsec_t left_for = shown->lease.left_for - (clock_boot() - shown->lease_at);
 
@@ -152,16 +152,16 @@ static nsec_t left_for(const struct outlook_shown *shown)
 
 // Whether somebody owns it, as far as is known: who reads for longer than a lease lasts has not
 // looked meanwhile.
-static bool is_owned(const struct outlook_shown *shown)
+static bool is_owned(const struct ownership_snapshot *shown)
 {
     bool was_owned = shown->lease_at != 0 && !shown->lease.released && shown->lease.left_for > 0;
 
-    return left_for(shown) > 0 || (was_owned && shown->role == OUTLOOK_READS);
+    return left_for(shown) > 0 || (was_owned && shown->role == OWNERSHIP_READING);
 }
 
 static void postgres_owner(const struct store *store, struct store_owner *owner)
 {
-    const struct outlook_shown *shown = look(store);
+    const struct ownership_snapshot *shown = look(store);
 
     *owner = (struct store_owner){.epoch = shown->lease.epoch};
     if (is_owned(shown)) {
@@ -170,7 +170,7 @@ static void postgres_owner(const struct store *store, struct store_owner *owner)
     }
 }
 
-static enum sight_role role_of(const struct store *store, const struct outlook_shown *shown)
+static enum sight_role role_of(const struct store *store, const struct ownership_snapshot *shown)
 {
     switch (postgres_standing(store)) {
     case STORE_OWNS:
@@ -182,7 +182,7 @@ static enum sight_role role_of(const struct store *store, const struct outlook_s
     case STORE_FOLLOWS:
         break;
     }
-    return shown->role == OUTLOOK_FOLLOWS && shown->connected ? SIGHT_STANDBY : SIGHT_OPENING;
+    return shown->role == OWNERSHIP_STANDBY && shown->connected ? SIGHT_STANDBY : SIGHT_OPENING;
 }
 
 static uint64_t behind(uint64_t all, uint64_t seq)
@@ -211,7 +211,7 @@ static void show_members(struct postgres_store *ps, struct sight_cluster *cluste
 static void postgres_cluster(const struct store *store, struct sight_cluster *cluster)
 {
     struct postgres_store *ps = postgres_of(store);
-    const struct outlook_shown *shown = look(store);
+    const struct ownership_snapshot *shown = look(store);
     bool owned = is_owned(shown);
 
     *cluster = (struct sight_cluster){
@@ -225,9 +225,9 @@ static void postgres_cluster(const struct store *store, struct sight_cluster *cl
         .seq = shown->lease.seq > shown->seq ? shown->lease.seq : shown->seq,
         .lease_left_for = left_for(shown),
         .connected = shown->connected,
-        .durable = rows_care_durable(&shown->care),
-        .replicated = shown->care.standbys_wait,
-        .care = shown->care.text,
+        .durable = rows_commits_are_durable(&shown->durability),
+        .replicated = shown->durability.standbys_wait,
+        .care = shown->durability.text,
         .why = shown->why,
     };
     cluster->behind = behind(cluster->seq, shown->seq);
@@ -316,7 +316,7 @@ struct store *store_postgres_make(const struct store_settings *settings,
     store->journal = (struct journal_store){
         .store.ops = &ops, .place = &place, .settings = settings, .options = *options};
     store->storage = journal_pg_new(&theirs);
-    runner = pg_runner(store->storage);
+    runner = journal_pg_runner(store->storage);
     if (journal_store_make(&store->journal, store->storage, &runner, host, why)) {
         return &store->journal.store;
     }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
-// Which segments there are: from the names of files to a row without a gap.
-
 #include "core/base/log.h"
 #include "journal/file/replay.h"
 
@@ -10,11 +7,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What is missing, or cannot be read: it is passed over, with a word in the log, or the reason not
+// to start.
+
+bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint64_t bytes,
+                  const char *what)
+{
+    struct segment *segment =
+        segment_list_marked(&replay->journal->segments.list, (uint32_t)number);
+    char name[SEGMENT_NAME_MAX];
+
+    segment_name(number, name);
+    if (!replay->journal->settings.repair) {
+        return error_set(replay->why,
+                         "%s is damaged at offset %" PRIu64 ": %s (--repair keeps what is good)",
+                         name, offset, what);
+    }
+    log_warn("journal_lost", log_string("file", name), log_number("offset", (int64_t)offset),
+             log_number("bytes", (int64_t)bytes), log_string("why", what));
+    replay->damaged = true;
+    if (segment) {
+        segment->damaged = true;
+    }
+    return true;
+}
+
+bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int error)
+{
+    char name[SEGMENT_NAME_MAX];
+
+    segment_name(number, name);
+    if (error == ENOMEM) {
+        error_set(replay->why, "out of memory");
+    } else {
+        error_set(replay->why, "%s: offset %" PRIu64 ": %s", name, offset, strerror(error));
+    }
+    return false;
+}
+
+// Which segments there are: from the names of files to a row without a gap.
+
 // Where more numbers than that are missing in one go, the file behind them is none of the
 // journal's: somebody has made up its name.
 #define GAP_MAX 65536
 
-static void note_file(void *context, const char *name)
+static void arrange_note_file(void *context, const char *name)
 {
     struct replay *replay = context;
     uint64_t number;
@@ -27,7 +64,7 @@ static void note_file(void *context, const char *name)
     }
     if (replay->count == replay->capacity) {
         size_t capacity = replay->capacity ? 2 * replay->capacity : 16;
-        struct found *found = realloc(replay->found, capacity * sizeof *found);
+        struct segment_file *found = realloc(replay->found, capacity * sizeof *found);
 
         if (!found) {
             replay->no_memory = true;
@@ -36,27 +73,27 @@ static void note_file(void *context, const char *name)
         replay->found = found;
         replay->capacity = capacity;
     }
-    replay->found[replay->count++] = (struct found){.number = number};
+    replay->found[replay->count++] = (struct segment_file){.number = number};
 }
 
-static int by_number(const void *a, const void *b)
+static int arrange_by_number(const void *a, const void *b)
 {
-    uint64_t x = ((const struct found *)a)->number;
-    uint64_t y = ((const struct found *)b)->number;
+    uint64_t x = ((const struct segment_file *)a)->number;
+    uint64_t y = ((const struct segment_file *)b)->number;
 
     return (x > y) - (x < y);
 }
 
-static bool list_files(struct replay *replay)
+static bool arrange_list_files(struct replay *replay)
 {
     const struct journal_io *io = files_of(replay->journal)->io;
-    int error = io->list(io->disk, note_file, replay);
+    int error = io->list(io->disk, arrange_note_file, replay);
 
     if (error || replay->no_memory) {
         return error_set(replay->why, "cannot be listed: %s", strerror(error ? error : ENOMEM));
     }
     if (replay->count > 0) {
-        qsort(replay->found, replay->count, sizeof *replay->found, by_number);
+        qsort(replay->found, replay->count, sizeof *replay->found, arrange_by_number);
     }
     // The spare of the process before was never written to.
     if (replay->spare) {
@@ -70,10 +107,38 @@ static bool list_files(struct replay *replay)
 }
 
 //
+// The manifest
+//
+
+// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
+static bool arrange_load_manifest(struct journal *journal, struct error_text *why)
+{
+    int error;
+
+    switch (manifest_load(&files_of(journal)->manifest, files_of(journal)->io, &error)) {
+    case MANIFEST_GOOD:
+    case MANIFEST_NONE:
+        return true;
+    case MANIFEST_OTHER:
+        return error_set(why, MANIFEST_NAME ": written by another version");
+    case MANIFEST_FAILED:
+        error_set(why, MANIFEST_NAME ": %s", strerror(error));
+        break;
+    case MANIFEST_BAD:
+        error_set(why, MANIFEST_NAME " is damaged (--repair does without it)");
+        break;
+    }
+    if (journal->settings.repair) {
+        log_warn("journal_lost", log_string("file", MANIFEST_NAME), log_string("why", "damaged"));
+    }
+    return journal->settings.repair;
+}
+
+//
 // Heads
 //
 
-static enum codec_head check_head(struct found *found, const char *bytes)
+static enum codec_head arrange_check_head(struct segment_file *found, const char *bytes)
 {
     enum codec_head good = codec_read_segment_head(bytes, &found->head);
 
@@ -85,7 +150,8 @@ static enum codec_head check_head(struct found *found, const char *bytes)
 }
 
 // Reads the head of a segment; zeros where the file is too short. False if the disk fails.
-static bool read_head(struct replay *replay, struct found *found, char bytes[CODEC_SEGMENT_HEAD])
+static bool arrange_read_head(struct replay *replay, struct segment_file *found,
+                              char bytes[CODEC_SEGMENT_HEAD])
 {
     char name[SEGMENT_NAME_MAX];
     struct scan *scan = &replay->scan;
@@ -104,15 +170,15 @@ static bool read_head(struct replay *replay, struct found *found, char bytes[COD
     return error == 0 || replay_fails(replay, found->number, 0, error);
 }
 
-static bool look_at_head(struct replay *replay, struct found *found)
+static bool arrange_check_file(struct replay *replay, struct segment_file *found)
 {
     char bytes[CODEC_SEGMENT_HEAD];
     enum codec_head good;
 
-    if (!read_head(replay, found, bytes)) {
+    if (!arrange_read_head(replay, found, bytes)) {
         return false;
     }
-    good = check_head(found, bytes);
+    good = arrange_check_head(found, bytes);
     if (good == CODEC_HEAD_OTHER_VERSION) {
         char name[SEGMENT_NAME_MAX];
 
@@ -121,7 +187,7 @@ static bool look_at_head(struct replay *replay, struct found *found)
     }
     found->headed = good == CODEC_HEAD_GOOD;
     if (!found->headed && replay->journal->settings.repair && codec_mend_segment_head(bytes)) {
-        found->headed = check_head(found, bytes) == CODEC_HEAD_GOOD;
+        found->headed = arrange_check_head(found, bytes) == CODEC_HEAD_GOOD;
         found->unsound = true;
     }
     return true;
@@ -133,10 +199,10 @@ static bool look_at_head(struct replay *replay, struct found *found)
 
 // How far the file may have records: to where the head of the next segment says that they end, if
 // that is there; otherwise to the end of the file.
-static uint64_t records_end(const struct replay *replay, size_t place)
+static uint64_t arrange_records_end(const struct replay *replay, size_t place)
 {
-    const struct found *found = &replay->found[place];
-    const struct found *next = found + 1;
+    const struct segment_file *found = &replay->found[place];
+    const struct segment_file *next = found + 1;
 
     if (place + 1 < replay->count && next->headed && next->number == found->number + 1 &&
         next->head.previous_end < found->size) {
@@ -147,17 +213,17 @@ static uint64_t records_end(const struct replay *replay, size_t place)
 
 // Whether no head says for sure where its records end: it is the youngest segment, or the head of
 // the next one calls its end unsure.
-static bool is_open(const struct replay *replay, size_t place)
+static bool arrange_is_open(const struct replay *replay, size_t place)
 {
     return place + 1 == replay->count || replay->found[place + 1].head.previous_unsure;
 }
 
 // Looks for records that say up to which number segments are not needed any more, and notes the
 // highest in replay->dropped. False if the disk fails.
-static bool find_dropped(struct replay *replay, size_t place)
+static bool arrange_find_dropped(struct replay *replay, size_t place)
 {
     struct scan *scan = &replay->scan;
-    const struct found *found = &replay->found[place];
+    const struct segment_file *found = &replay->found[place];
     bool repair = replay->journal->settings.repair;
     char name[SEGMENT_NAME_MAX];
     struct codec_record record;
@@ -170,13 +236,13 @@ static bool find_dropped(struct replay *replay, size_t place)
     if (error) {
         return replay_fails(replay, found->number, 0, error);
     }
-    scan->limit = records_end(replay, place);
+    scan->limit = arrange_records_end(replay, place);
     scan_start(scan, CODEC_SEGMENT_HEAD, found->head.salt);
     do {
         // Where the end is not known for sure, there may be a torn record, and nothing behind it
         // counts: each record is checked whole. Elsewhere its head will do.
-        step = is_open(replay, place) ? scan_next(scan, &record)
-                                      : scan_next_of(scan, CODEC_DROPPED, &record);
+        step = arrange_is_open(replay, place) ? scan_next(scan, &record)
+                                              : scan_next_of(scan, CODEC_DROPPED, &record);
         if (step == SCAN_BAD && repair) {
             step = scan_search(scan, scan->limit, &record);
         }
@@ -189,13 +255,13 @@ static bool find_dropped(struct replay *replay, size_t place)
     return step != SCAN_FAILED || replay_fails(replay, found->number, scan->error_at, scan->error);
 }
 
-static bool is_whole(const struct replay *replay)
+static bool arrange_is_whole(const struct replay *replay)
 {
     return replay->found[0].number == 1 && replay->found[replay->count - 1].number == replay->count;
 }
 
 // The lowest number from which on no file is missing, up to the youngest.
-static uint64_t first_without_gap(const struct replay *replay)
+static uint64_t arrange_first_without_gap(const struct replay *replay)
 {
     size_t place = replay->count - 1;
 
@@ -208,10 +274,10 @@ static uint64_t first_without_gap(const struct replay *replay)
 // How many of the found files are not needed any more. Those after which no file is missing do no
 // harm, since younger records supersede theirs, and may have what is lost elsewhere: who repairs
 // reads them, too.
-static size_t count_dropped(const struct replay *replay)
+static size_t arrange_count_dropped(const struct replay *replay)
 {
     bool repair = replay->journal->settings.repair;
-    uint64_t end = repair ? first_without_gap(replay) : UINT64_MAX;
+    uint64_t end = repair ? arrange_first_without_gap(replay) : UINT64_MAX;
     size_t count = 0;
 
     while (count < replay->count && replay->found[count].number <= replay->dropped &&
@@ -223,16 +289,16 @@ static size_t count_dropped(const struct replay *replay)
 
 // Takes the files that are not needed out of the list. Segments are dropped oldest first, so the
 // youngest segment that drops any has the highest number, and none before it need be searched.
-static bool drop(struct replay *replay)
+static bool arrange_leave_out_dropped(struct replay *replay)
 {
     size_t place = replay->count;
 
     while (place-- > 0 && replay->dropped == 0) {
-        if (replay->found[place].headed && !find_dropped(replay, place)) {
+        if (replay->found[place].headed && !arrange_find_dropped(replay, place)) {
             return false;
         }
     }
-    replay->gone = count_dropped(replay);
+    replay->gone = arrange_count_dropped(replay);
     replay->count -= replay->gone;
     replay->found += replay->gone;
     return true;
@@ -257,7 +323,7 @@ void arrange_remove_dropped(const struct replay *replay)
 //
 
 // The segments from `first` on, before `end`, have no file. False where that is not passed over.
-static bool miss(struct replay *replay, uint64_t first, uint64_t end)
+static bool arrange_pass_missing(struct replay *replay, uint64_t first, uint64_t end)
 {
     if (end - first > GAP_MAX) {
         char name[SEGMENT_NAME_MAX];
@@ -271,39 +337,39 @@ static bool miss(struct replay *replay, uint64_t first, uint64_t end)
     return first == end;
 }
 
-static bool add(struct replay *replay, uint64_t number, const struct found *found)
+static bool arrange_add(struct replay *replay, uint64_t number, const struct segment_file *found)
 {
-    struct segments *segments = &replay->journal->row.segments;
+    struct segment_list *segments = &replay->journal->segments.list;
     struct segment *segment = segment_new(number, found ? found->head.salt : 0);
 
-    if (!segment || !segments_make_room(segments)) {
+    if (!segment || !segment_list_make_room(segments)) {
         segment_free(segment);
         return error_set(replay->why, "out of memory");
     }
-    segment->published = true;
+    segment_set_state(segment, SEGMENT_PUBLISHED);
     if (found) {
         segment->size = found->size;
         segment->previous_end = found->head.previous_end;
         segment->previous_unsure = found->head.previous_unsure;
         segment->ids_end = found->head.ids_end;
     }
-    segments_add(segments, segment);
+    segment_list_add(segments, segment);
     return true;
 }
 
 // Segments from `next` on, behind the last file that was found, are missing if the file `about`
 // knows of them. False where that is not passed over.
-static bool no_younger_is_missing(struct replay *replay, uint64_t next)
+static bool arrange_no_younger_is_missing(struct replay *replay, uint64_t next)
 {
-    uint64_t youngest = files_of(replay->journal)->about.youngest;
+    uint64_t youngest = files_of(replay->journal)->manifest.youngest;
 
     // With no file at all it is not known which of them had been dropped: one is said to be
     // missing.
     next = replay->count == 0 && youngest > 0 ? youngest : next;
-    return youngest == 0 || youngest < next || miss(replay, next, youngest + 1);
+    return youngest == 0 || youngest < next || arrange_pass_missing(replay, next, youngest + 1);
 }
 
-static bool check_row(struct replay *replay)
+static bool arrange_check_list(struct replay *replay)
 {
     uint64_t next = replay->count ? replay->found[0].number : 0;
 
@@ -313,9 +379,9 @@ static bool check_row(struct replay *replay)
         return false;
     }
     for (size_t i = 0; i < replay->count; i++) {
-        struct found *found = &replay->found[i];
+        struct segment_file *found = &replay->found[i];
 
-        if (!miss(replay, next, found->number)) {
+        if (!arrange_pass_missing(replay, next, found->number)) {
             return false;
         }
         if (!found->headed || found->unsound) {
@@ -328,10 +394,10 @@ static bool check_row(struct replay *replay)
         }
         next = found->number + 1;
     }
-    return no_younger_is_missing(replay, next);
+    return arrange_no_younger_is_missing(replay, next);
 }
 
-struct found *arrange_find(struct replay *replay, uint64_t number)
+struct segment_file *arrange_find(struct replay *replay, uint64_t number)
 {
     size_t low = 0;
     size_t high = replay->count;
@@ -350,15 +416,15 @@ struct found *arrange_find(struct replay *replay, uint64_t number)
 
 // A place for each number up to the youngest that is known of, whether it has a file or not: no
 // number is given twice.
-static bool make_row(struct replay *replay)
+static bool arrange_make_list(struct replay *replay)
 {
-    uint64_t known = files_of(replay->journal)->about.youngest;
+    uint64_t known = files_of(replay->journal)->manifest.youngest;
     uint64_t first = replay->count ? replay->found[0].number : known;
     uint64_t last = replay->count ? replay->found[replay->count - 1].number : known;
 
     last = known > last ? known : last;
     for (uint64_t number = first; number > 0 && number <= last; number++) {
-        if (!add(replay, number, arrange_find(replay, number))) {
+        if (!arrange_add(replay, number, arrange_find(replay, number))) {
             return false;
         }
     }
@@ -367,16 +433,16 @@ static bool make_row(struct replay *replay)
 
 bool arrange_segments(struct replay *replay)
 {
-    if (!list_files(replay) || !files_load_about(replay->journal, replay->why)) {
+    if (!arrange_list_files(replay) || !arrange_load_manifest(replay->journal, replay->why)) {
         return false;
     }
     for (size_t i = 0; i < replay->count; i++) {
-        if (!look_at_head(replay, &replay->found[i])) {
+        if (!arrange_check_file(replay, &replay->found[i])) {
             return false;
         }
     }
-    if (replay->count > 0 && !is_whole(replay) && !drop(replay)) {
+    if (replay->count > 0 && !arrange_is_whole(replay) && !arrange_leave_out_dropped(replay)) {
         return false;
     }
-    return check_row(replay) && make_row(replay);
+    return arrange_check_list(replay) && arrange_make_list(replay);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The real disk. Files are reached from a descriptor of the directory: where its path leads later
-// on is of no account.
-
-// SEEK_DATA and F_OFD_SETLK are GNU names.
 #define _GNU_SOURCE
-#include "journal/file/directory.h"
-#include "journal/file/io.h"
+#include "journal/file/disk.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,6 +16,82 @@
 #define LOCK_NAME "lock"
 #define FILE_FLAGS (O_RDWR | O_CLOEXEC | O_NOFOLLOW)
 
+//
+// The directory
+//
+
+static int directory_sync(int directory)
+{
+    int error;
+
+    do {
+        error = fsync(directory) == 0 ? 0 : errno;
+    } while (error == EINTR);
+    return error;
+}
+
+// Syncs the directory that the last name of the path stands in, so that the name will last.
+static int directory_sync_parent(char *path)
+{
+    char *slash = strrchr(path, '/');
+    int parent;
+    int error;
+
+    if (slash && slash != path) {
+        *slash = '\0';
+    }
+    parent = open(slash == path ? "/" : slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    error = parent < 0 ? errno : directory_sync(parent);
+    if (slash) {
+        *slash = '/';
+    }
+    if (parent >= 0) {
+        (void)close(parent);
+    }
+    return error;
+}
+
+// Makes the directory, in one that is there. Slashes at the end are cut off.
+static int directory_make(char *path)
+{
+    size_t len = strlen(path);
+
+    while (len > 1 && path[len - 1] == '/') {
+        path[--len] = '\0';
+    }
+    if (mkdir(path, 0700) != 0) {
+        return errno == EEXIST ? 0 : errno;
+    }
+    return directory_sync_parent(path);
+}
+
+static int directory_open(const char *path, int *directory)
+{
+    static const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    char *copy;
+    int error = 0;
+
+    *directory = open(path, flags);
+    if (*directory >= 0 || errno != ENOENT || !*path) {
+        return *directory < 0 ? errno : 0;
+    }
+    copy = strdup(path);
+    if (!copy) {
+        return ENOMEM;
+    }
+    error = directory_make(copy);
+    free(copy);
+    if (error) {
+        return error;
+    }
+    *directory = open(path, flags);
+    return *directory < 0 ? errno : 0;
+}
+
+//
+// The disk
+//
+
 struct disk {
     int directory;
     int lock;               // -1: not held
@@ -28,21 +99,21 @@ struct disk {
 };
 
 // The outcome of a system call that returns 0, or -1 and sets errno.
-static int outcome(int result)
+static int disk_result(int result)
 {
     return result == 0 ? 0 : errno;
 }
 
 // A lock belongs to this opening of a file, so that it keeps out another one of this process, too.
-static int claim(int file)
+static int disk_claim(int file)
 {
-    return outcome(flock(file, LOCK_EX | LOCK_NB));
+    return disk_result(flock(file, LOCK_EX | LOCK_NB));
 }
 
 // beanstalkd locks the same file the other way, by fcntl(), to write. A lock to read excludes it,
 // and no import of ours, which has one as well. This one goes with the file that is open, whatever
 // else of this process closes it. A file system that knows none excludes nobody.
-static int claim_from_beanstalkd(int file)
+static int disk_claim_from_beanstalkd(int file)
 {
     struct flock ours = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     struct flock theirs = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -56,16 +127,16 @@ static int claim_from_beanstalkd(int file)
 
 // The directory cannot be replaced while it is used, as a file in it can. Some file systems of a
 // network lock none: there the file has to do.
-static int claim_directory(const struct disk *disk)
+static int disk_claim_directory(const struct disk *disk)
 {
-    int error = claim(disk->directory);
+    int error = disk_claim(disk->directory);
 
     return error == EWOULDBLOCK ? error : 0;
 }
 
 // Whether the name leads to the file that is open: somebody may have removed it, or put another one
 // in its place, before it was locked.
-static bool is_still_there(const struct disk *disk, int file)
+static bool disk_has_lock_name(const struct disk *disk, int file)
 {
     struct stat ours;
     struct stat there;
@@ -76,7 +147,7 @@ static bool is_still_there(const struct disk *disk, int file)
 }
 
 // The file says to others, and to older versions, that the directory is used.
-static int claim_file(struct disk *disk)
+static int disk_claim_file(struct disk *disk)
 {
     for (;;) {
         int file = openat(disk->directory, LOCK_NAME, FILE_FLAGS | O_CREAT, 0600);
@@ -85,9 +156,9 @@ static int claim_file(struct disk *disk)
         if (file < 0) {
             return errno;
         }
-        error = claim(file);
-        if (error == 0 && is_still_there(disk, file)) {
-            error = claim_from_beanstalkd(file);
+        error = disk_claim(file);
+        if (error == 0 && disk_has_lock_name(disk, file)) {
+            error = disk_claim_from_beanstalkd(file);
             if (error == 0) {
                 disk->lock = file;
                 return 0;
@@ -108,11 +179,11 @@ static int disk_lock(void *self)
     if (disk->lock >= 0) {
         return EWOULDBLOCK;
     }
-    error = claim_directory(disk);
+    error = disk_claim_directory(disk);
     if (error) {
         return error;
     }
-    error = claim_file(disk);
+    error = disk_claim_file(disk);
     if (error) {
         (void)flock(disk->directory, LOCK_UN);
     }
@@ -228,7 +299,7 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
 
 // Asks the file system how much space there is. On a network it may have to ask another machine, so
 // that this is no call for who cannot wait.
-static void note_space(struct disk *disk)
+static void disk_note_space(struct disk *disk)
 {
     struct statvfs space;
 
@@ -241,9 +312,9 @@ static int disk_sync(void *self, int file)
     int error;
 
     do {
-        error = outcome(fdatasync(file));
+        error = disk_result(fdatasync(file));
     } while (error == EINTR);
-    note_space(self);
+    disk_note_space(self);
     return error;
 }
 
@@ -260,7 +331,7 @@ static int disk_allocate(void *self, int file, uint64_t size)
     do {
         error = posix_fallocate(file, (off_t)from, (off_t)(size - from));
     } while (error == EINTR);
-    note_space(self);
+    disk_note_space(self);
     return error;
 }
 
@@ -269,9 +340,9 @@ static int disk_truncate(void *self, int file, uint64_t size)
     int error;
 
     do {
-        error = outcome(ftruncate(file, (off_t)size));
+        error = disk_result(ftruncate(file, (off_t)size));
     } while (error == EINTR);
-    note_space(self);
+    disk_note_space(self);
     return error;
 }
 
@@ -286,15 +357,15 @@ static int disk_rename(void *self, const char *from, const char *to)
 {
     const struct disk *disk = self;
 
-    return outcome(renameat(disk->directory, from, disk->directory, to));
+    return disk_result(renameat(disk->directory, from, disk->directory, to));
 }
 
 static int disk_remove(void *self, const char *name)
 {
     struct disk *disk = self;
-    int error = outcome(unlinkat(disk->directory, name, 0));
+    int error = disk_result(unlinkat(disk->directory, name, 0));
 
-    note_space(disk);
+    disk_note_space(disk);
     return error;
 }
 
@@ -320,7 +391,7 @@ int journal_disk_open(struct journal_io *io, const char *path)
         free(disk);
         return error;
     }
-    note_space(disk);
+    disk_note_space(disk);
     *io = (struct journal_io){
         .disk = disk,
         .lock = disk_lock,
@@ -351,6 +422,191 @@ void journal_disk_close(struct journal_io *io)
         disk_unlock(disk);
         (void)close(disk->directory);
         free(disk);
+        *io = (struct journal_io){.disk = NULL};
+    }
+}
+
+//
+// Inspection: nothing is changed
+//
+
+struct disk_reader {
+    struct journal_io real; // lists and reads
+    int directory;
+    int lock; // -1: not held, or there is no such file
+};
+
+//
+// The claim
+//
+
+// As a broker does it, but that no file is made. Where the file system locks no directory, the file
+// has to do.
+static int reader_lock(void *self)
+{
+    struct disk_reader *reader = self;
+    int error = disk_claim(reader->directory);
+
+    if (error == EWOULDBLOCK) {
+        return error;
+    }
+    reader->lock = openat(reader->directory, LOCK_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (reader->lock < 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    return disk_claim(reader->lock);
+}
+
+static void reader_unlock(void *self)
+{
+    struct disk_reader *reader = self;
+
+    if (reader->lock >= 0) {
+        (void)close(reader->lock);
+        reader->lock = -1;
+    }
+    (void)flock(reader->directory, LOCK_UN);
+}
+
+//
+// Reading
+//
+
+static int reader_list(void *self, void (*each)(void *context, const char *name), void *context)
+{
+    const struct disk_reader *reader = self;
+
+    return reader->real.list(reader->real.disk, each, context);
+}
+
+static int reader_open(void *self, const char *name, enum journal_open how, int *file)
+{
+    const struct disk_reader *reader = self;
+
+    if (how == JOURNAL_OPEN_CREATE) {
+        return EROFS;
+    }
+    do {
+        *file = openat(reader->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    } while (*file < 0 && errno == EINTR);
+    return *file < 0 ? errno : 0;
+}
+
+//
+// What is not done
+//
+
+static int readonly_write(void *self, int file, const struct iovec *parts, int count,
+                          uint64_t offset, size_t *put)
+{
+    (void)self;
+    (void)file;
+    (void)offset;
+    *put = 0;
+    for (int i = 0; i < count; i++) {
+        *put += parts[i].iov_len;
+    }
+    return 0;
+}
+
+static int readonly_sync(void *self, int file)
+{
+    (void)self;
+    (void)file;
+    return 0;
+}
+
+static int readonly_resize(void *self, int file, uint64_t size)
+{
+    (void)self;
+    (void)file;
+    (void)size;
+    return 0;
+}
+
+static int readonly_rename(void *self, const char *from, const char *to)
+{
+    (void)self;
+    (void)from;
+    (void)to;
+    return 0;
+}
+
+static int readonly_remove(void *self, const char *name)
+{
+    (void)self;
+    (void)name;
+    return 0;
+}
+
+static int readonly_sync_directory(void *self)
+{
+    (void)self;
+    return 0;
+}
+
+static uint64_t readonly_space(void *self)
+{
+    (void)self;
+    return UINT64_MAX;
+}
+
+//
+// Opening and closing
+//
+
+static int reader_begin(struct disk_reader *reader, const char *path)
+{
+    int error;
+
+    reader->lock = -1;
+    reader->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (reader->directory < 0) {
+        return errno;
+    }
+    error = journal_disk_open(&reader->real, path);
+    if (error) {
+        (void)close(reader->directory);
+    }
+    return error;
+}
+
+int journal_disk_open_readonly(struct journal_io *io, const char *path)
+{
+    struct disk_reader *reader = calloc(1, sizeof *reader);
+    int error = reader ? reader_begin(reader, path) : ENOMEM;
+
+    *io = (struct journal_io){.disk = NULL};
+    if (error) {
+        free(reader);
+        return error;
+    }
+    *io = reader->real;
+    io->disk = reader;
+    io->lock = reader_lock;
+    io->unlock = reader_unlock;
+    io->list = reader_list;
+    io->open = reader_open;
+    io->write = readonly_write;
+    io->sync = readonly_sync;
+    io->allocate = readonly_resize;
+    io->truncate = readonly_resize;
+    io->space = readonly_space;
+    io->rename = readonly_rename;
+    io->remove = readonly_remove;
+    io->sync_directory = readonly_sync_directory;
+    return 0;
+}
+
+void journal_disk_close_readonly(struct journal_io *io)
+{
+    struct disk_reader *reader = io->disk;
+
+    if (reader) {
+        reader_unlock(reader);
+        journal_disk_close(&reader->real);
+        (void)close(reader->directory);
+        free(reader);
         *io = (struct journal_io){.disk = NULL};
     }
 }

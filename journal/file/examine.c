@@ -3,14 +3,14 @@
 
 #include "core/broker.h"
 #include "core/restore.h"
-#include "journal/file/disk_read.h"
-#include "journal/file/store.h"
+#include "journal/file/disk.h"
+#include "journal/file/files.h"
 #include "journal/journal_private.h"
 
 #include <string.h>
 #include <time.h>
 
-static nsec_t read_clock(clockid_t clock)
+static nsec_t examine_clock(clockid_t clock)
 {
     struct timespec now;
 
@@ -18,16 +18,16 @@ static nsec_t read_clock(clockid_t clock)
     return nsec_from_seconds((uint64_t)now.tv_sec) + now.tv_nsec;
 }
 
-static nsec_t now_mono(void)
+static nsec_t examine_now(void)
 {
-    return read_clock(CLOCK_MONOTONIC);
+    return examine_clock(CLOCK_MONOTONIC);
 }
 
 // Nobody hands anything to a thread while a journal is read.
-static const struct journal_worker no_worker;
+static const struct journal_worker examine_no_worker;
 
-static bool read_jobs(struct journal *journal, struct broker *broker,
-                      struct journal_examined *examined, struct error_text *why)
+static bool examine_jobs(struct journal *journal, struct broker *broker,
+                         struct journal_examined *examined, struct error_text *why)
 {
     struct restored restored = {0};
     struct broker_info info;
@@ -48,19 +48,19 @@ static bool read_jobs(struct journal *journal, struct broker *broker,
     return true;
 }
 
-static bool examine(const struct journal_io *io, struct journal_examined *examined,
-                    struct error_text *why)
+static bool examine_directory(const struct journal_io *io, struct journal_examined *examined,
+                              struct error_text *why)
 {
     const struct journal_settings settings = {
-        .sync_every_for = NSEC_NEVER, .now = now_mono, .repair = true};
-    const struct instant now = {.mono = now_mono(), .wall = read_clock(CLOCK_REALTIME)};
-    struct journal *journal = journal_new(&settings, journal_files_new(io), &no_worker);
+        .sync_every_for = NSEC_NEVER, .now = examine_now, .repair = true};
+    const struct instant now = {.mono = examine_now(), .wall = examine_clock(CLOCK_REALTIME)};
+    struct journal *journal = journal_new(&settings, journal_files_new(io), &examine_no_worker);
     struct broker_options options = {.recorder = &journal_recorder, .store = journal};
     struct broker *broker = journal ? broker_new(&options, now) : NULL;
     bool good = false;
 
     if (broker) {
-        good = read_jobs(journal, broker, examined, why);
+        good = examine_jobs(journal, broker, examined, why);
     } else {
         error_set(why, "out of memory");
     }
@@ -73,14 +73,14 @@ static bool examine(const struct journal_io *io, struct journal_examined *examin
 bool journal_examine(const char *path, struct journal_examined *examined, struct error_text *why)
 {
     struct journal_io io;
-    int error = disk_read_open(&io, path);
+    int error = journal_disk_open_readonly(&io, path);
     bool good;
 
     *examined = (struct journal_examined){0};
     if (error) {
         return error_set(why, "%s", strerror(error));
     }
-    good = examine(&io, examined, why);
-    disk_read_close(&io);
+    good = examine_directory(&io, examined, why);
+    journal_disk_close_readonly(&io);
     return good;
 }

@@ -1,121 +1,263 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/file/files.h"
 
-#include "core/base/hash.h"
 #include "core/base/log.h"
+#include "journal/file/files_private.h"
+#include "journal/file/replay.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-void files_close_segment(const struct journal *journal, struct segment *segment)
+// The files at the start, when nobody is served yet, and at the end, when nobody is any more: here
+// it may wait for the disk.
+
+// What a journal that is opened on a full disk may have beside its reserved bytes, and what it
+// must.
+#define SCANTY ((uint64_t)64 * 1024)
+#define SCANTIEST ((uint64_t)4 * 1024)
+
+// False where that could not be said.
+static bool files_say_closed(struct journal *journal)
+{
+    const struct segment *current = journal->segments.current;
+    struct manifest manifest = files_of(journal)->manifest;
+    const struct journal_io *io = files_of(journal)->io;
+
+    if (current->state != SEGMENT_PUBLISHED) {
+        return true;
+    }
+    manifest.youngest = current->number;
+    manifest.end = current->end;
+    return manifest_save(&manifest, io) == 0 && io->sync_directory(io->disk) == 0;
+}
+
+// The name of the host, for a journal that has none.
+static void files_name_host(struct journal *journal, const char *host)
+{
+    if (files_of(journal)->manifest.host[0] == '\0' && host) {
+        size_t len = strnlen(host, MANIFEST_HOST_MAX);
+
+        memcpy(files_of(journal)->manifest.host, host, len);
+        files_of(journal)->manifest.host[len] = '\0';
+    }
+}
+
+//
+// Opening
+//
+
+static bool files_claim(struct journal *journal, struct error_text *why)
+{
+    const struct journal_io *io = files_of(journal)->io;
+    int error = io->lock(io->disk);
+
+    if (error == EWOULDBLOCK) {
+        return error_set(why, "another process uses this journal");
+    }
+    if (error == EBUSY) {
+        return error_set(why, "a beanstalkd is running on this directory: stop it first");
+    }
+    if (error) {
+        return error_set(why, "cannot be claimed: %s", strerror(error));
+    }
+    files_of(journal)->locked = true;
+    return true;
+}
+
+static bool files_open(struct journal *journal, struct restored *restored, struct error_text *why)
+{
+    if (!files_claim(journal, why) || !replay_files(journal, restored, why)) {
+        return false;
+    }
+    files_name_host(journal, journal->settings.host);
+    return true;
+}
+
+// Segments of the last time may have space set aside that is of no use any more: the youngest has,
+// and others where a power cut has undone that they gave it back.
+static void files_give_back(const struct journal *journal)
 {
     const struct journal_io *io = files_of(journal)->io;
 
-    if (segment_is_open(segment)) {
-        io->close(io->disk, segment->file);
-        segment->file = -1;
-    }
-}
+    for (size_t i = 0; i < journal->segments.list.count && !progress_stops(&journal->progress);
+         i++) {
+        struct segment *segment = journal->segments.list.items[i];
+        char name[SEGMENT_NAME_MAX];
+        int file;
 
-uint64_t files_draw_salt(struct journal *journal)
-{
-    return hash_mix(journal->settings.secret + files_of(journal)->salts++);
-}
-
-bool files_disk_is_full(int error)
-{
-    return error == ENOSPC || error == EDQUOT;
-}
-
-void files_follow(struct journal *journal, struct segment *next)
-{
-    row_follow(&journal->row, next, journal->ids.asked,
-               (uint64_t)(broker_now(journal->broker).wall / NSEC_PER_MSEC));
-}
-
-bool files_take_spare(struct journal *journal)
-{
-    struct files *files = files_of(journal);
-    struct segment *current = journal->row.current;
-    struct segment *spare = files->spare;
-
-    if (!spare) {
-        return false;
-    }
-    current->file = spare->file;
-    current->size = spare->size;
-    current->salt = spare->salt;
-    segment_free(spare);
-    files->spare = NULL;
-    return true;
-}
-
-// There is one: nothing is handed over without.
-struct segment *files_replace(struct journal *journal, struct segment *bad)
-{
-    struct files *files = files_of(journal);
-    struct segment *current = journal->row.current;
-    struct segment *next;
-
-    if (!current->published) {
-        if (bad == current && segment_is_open(current)) {
-            files_close_segment(journal, current);
-            current->size = 0;
+        segment_name(segment->number, name);
+        if (segment->size <= segment->end || segment->damaged ||
+            io->open(io->disk, name, JOURNAL_OPEN_READ, &file) != 0) {
+            continue;
         }
-        return current;
+        if (io->truncate(io->disk, file, segment->end) == 0) {
+            segment->size = segment->end;
+        }
+        io->close(io->disk, file);
     }
-    next = files->spare ? files->spare : journal->row.replacement;
-    ENSURE(next);
-    if (next == files->spare) {
-        files->spare = NULL;
-    } else {
-        journal->row.replacement = NULL;
+}
+
+// A first file to write to. On a full disk, a small one will do: jobs can be worked then.
+static bool files_begin_file(struct journal *journal, struct error_text *why)
+{
+    const uint64_t sizes[] = {journal->settings.segment_size + journal->ledger.reserved,
+                              CODEC_SEGMENT_HEAD + journal->ledger.reserved + SCANTY,
+                              CODEC_SEGMENT_HEAD + journal->ledger.reserved + SCANTIEST};
+    struct task task = {.kind = TASK_PREPARE};
+
+    task.segment = segment_new(0, files_draw_salt(journal));
+    if (!task.segment || !segment_list_make_room(&journal->segments.list)) {
+        segment_free(task.segment);
+        return error_set(why, "out of memory");
     }
-    files_follow(journal, next);
-    return next;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        task.size = sizes[i];
+        if (slot_run(&journal->slot, &task) == 0) {
+            files_follow(journal, task.segment);
+            return true;
+        }
+        if (!files_disk_is_full(task.error)) {
+            break;
+        }
+    }
+    segment_free(task.segment);
+    return error_set(why, "a file of %llu bytes cannot be made: %s", (unsigned long long)task.size,
+                     strerror(task.error));
+}
+
+static bool files_begin(struct journal *journal, struct error_text *why)
+{
+    files_give_back(journal);
+    return files_begin_file(journal, why);
 }
 
 //
-// The file `about`
+// Closing
 //
 
-// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
-bool files_load_about(struct journal *journal, struct error_text *why)
+// What is set aside is given back, so that a journal at rest is as large as it need be. All is
+// synced: what compaction has emptied can go.
+static bool files_tidy(struct journal *journal)
 {
-    int error;
+    const struct journal_io *io = files_of(journal)->io;
 
-    switch (about_load(&files_of(journal)->about, files_of(journal)->io, &error)) {
-    case ABOUT_GOOD:
-    case ABOUT_NONE:
-        return true;
-    case ABOUT_OTHER:
-        return error_set(why, ABOUT_NAME ": written by another version");
-    case ABOUT_FAILED:
-        error_set(why, ABOUT_NAME ": %s", strerror(error));
-        break;
-    case ABOUT_BAD:
-        error_set(why, ABOUT_NAME " is damaged (--repair does without it)");
-        break;
-    }
-    if (journal->settings.repair) {
-        log_warn("journal_lost", log_string("file", ABOUT_NAME), log_string("why", "damaged"));
-    }
-    return journal->settings.repair;
-}
+    for (size_t i = 0; i < journal->segments.list.count; i++) {
+        const struct segment *segment = journal->segments.list.items[i];
 
-bool files_next_about(struct journal *journal, struct about *about)
-{
-    const struct segment *last;
+        if (segment->state == SEGMENT_PUBLISHED && segment_is_open(segment)) {
+            (void)io->truncate(io->disk, segment->file, segment->end);
+            (void)io->sync(io->disk, segment->file);
+        }
+    }
+    if (files_of(journal)->next) {
+        (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
+    }
+    // Nobody waits for that.
+    if (journal->segments.removing) {
+        struct task task = {
+            .kind = TASK_REMOVE, .segment = journal->segments.removing, .size = UINT64_MAX};
 
-    if (journal->row.current->number <= files_of(journal)->about.youngest) {
-        return false;
+        (void)slot_run(&journal->slot, &task);
     }
-    last = row_syncable(&journal->row);
-    if (!last || last->number <= files_of(journal)->about.youngest) {
-        return false;
-    }
-    *about = files_of(journal)->about;
-    about->youngest = last->number;
-    about->end = 0;
+    // Nothing is lost where it is not said.
+    (void)files_say_closed(journal);
     return true;
+}
+
+//
+// The storage
+//
+
+// What the general half of the journal asks of files: the table, and what is only needed for it.
+
+static bool files_before_write(struct journal *journal)
+{
+    struct segment *segment = files_too_small(journal);
+
+    return segment && files_enlarge(journal, segment);
+}
+
+static void files_has_written(struct journal *journal)
+{
+    const struct segment *spare = files_spare(journal);
+
+    if (spare && files_suffices(journal, spare)) {
+        files_has_space_again(journal);
+    }
+}
+
+static bool files_has_next(const struct journal *journal)
+{
+    return files_spare(journal) != NULL;
+}
+
+static const char *files_host(const struct journal *journal)
+{
+    return files_of(journal)->manifest.host;
+}
+
+static void files_free(struct journal *journal)
+{
+    struct files *files = files_of(journal);
+    struct segment *const own[] = {files->next, files->freeing};
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (own[i]) {
+            files_close_segment(journal, own[i]);
+            segment_free(own[i]);
+        }
+    }
+    if (journal->segments.removing) {
+        files_close_segment(journal, journal->segments.removing);
+    }
+    for (size_t i = 0; i < journal->segments.list.count; i++) {
+        files_close_segment(journal, journal->segments.list.items[i]);
+    }
+    if (files->locked) {
+        files->io->unlock(files->io->disk);
+    }
+    free(files);
+}
+
+static void files_discard(struct storage *storage)
+{
+    free(container_of(storage, struct files, storage));
+}
+
+static const struct storage_ops files_ops = {
+    .open = files_open,
+    .begin = files_begin,
+    .tidy = files_tidy,
+    .free = files_free,
+    .discard = files_discard,
+    .can_take = files_can_take,
+    .next_fits = files_next_fits,
+    .move_on = files_move_on,
+    .has_next = files_has_next,
+    .next_too_small = files_spare_lacks_copy,
+    .bytes = files_bytes,
+    .can_write = files_take_spare,
+    .before_write = files_before_write,
+    .has_written = files_has_written,
+    .maintain = files_maintain,
+    .maintained = files_maintained,
+    .maintenance_share = files_maintenance_share,
+    .write_failed = files_write_failed,
+    .close = files_close_segment,
+    .host = files_host,
+    .gather_share = 5,
+    .write_ahead = FILES_ZEROS_MAX,
+};
+
+struct storage *journal_files_new(const struct journal_io *io)
+{
+    struct files *files = calloc(1, sizeof *files);
+
+    if (!files) {
+        return NULL;
+    }
+    files->storage.ops = &files_ops;
+    files->io = io;
+    return &files->storage;
 }

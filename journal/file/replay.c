@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "core/base/log.h"
+#include "journal/file/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 // Coming back. Each segment is read from its head to where its records end. The head of the next
 // one says where that is, so that anything else before it is damage. The youngest ends where the
@@ -6,20 +13,11 @@
 // and what is behind it was never acknowledged to anybody. But a record behind it that says that
 // the segment had been synced that far shows that it is damage.
 
-#include "journal/file/replay.h"
-
-#include "core/base/log.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 // After so many records, others are told how many jobs there are.
 enum { RECORDS_TOLD = 1024 };
 
 // A segment that is being read.
-struct reading {
+struct segment_reading {
     struct replay *replay;
     struct scan *scan;
     struct segment *segment;
@@ -29,26 +27,26 @@ struct reading {
     uint64_t rest_end; // OPEN_END, once something did not check: nothing but zeros behind
 };
 
-static bool fails(struct reading *reading)
+static bool replay_scan_fails(struct segment_reading *reading)
 {
     return replay_fails(reading->replay, reading->segment->number, reading->scan->error_at,
                         reading->scan->error);
 }
 
 // What is behind a record that does not check, in the youngest segment.
-struct rest {
+struct replay_rest {
     uint64_t records;
     bool was_synced; // ... the place of the record that does not check
 };
 
-static bool examine_rest(struct reading *reading, struct rest *rest)
+static bool replay_examine_rest(struct segment_reading *reading, struct replay_rest *rest)
 {
     struct scan *scan = reading->scan;
     uint64_t at = scan->at;
     struct codec_record record;
     enum scan_step step;
 
-    *rest = (struct rest){0};
+    *rest = (struct replay_rest){0};
     do {
         step = scan_next(scan, &record);
         if (step == SCAN_BAD) {
@@ -60,24 +58,24 @@ static bool examine_rest(struct reading *reading, struct rest *rest)
         }
     } while (step == SCAN_RECORD);
     scan->at = at;
-    return step == SCAN_END || fails(reading);
+    return step == SCAN_END || replay_scan_fails(reading);
 }
 
 // The youngest segment ends here: was it torn, or is there more to come? `*torn` says which.
-static bool judge_end(struct reading *reading, bool *torn)
+static bool replay_judge_end(struct segment_reading *reading, bool *torn)
 {
     struct scan *scan = reading->scan;
     char name[SEGMENT_NAME_MAX];
-    struct rest rest;
+    struct replay_rest rest;
 
     if (reading->rest_end == 0 && !scan_rest(scan, &reading->rest_end)) {
-        return fails(reading);
+        return replay_scan_fails(reading);
     }
     *torn = reading->rest_end <= scan->at && scan->at >= reading->closed;
     if (*torn || scan->at < reading->closed || reading->segment->damaged) {
         return true;
     }
-    if (!examine_rest(reading, &rest)) {
+    if (!replay_examine_rest(reading, &rest)) {
         return false;
     }
     // Who repairs wants all that is good.
@@ -93,7 +91,7 @@ static bool judge_end(struct reading *reading, bool *torn)
 
 // Something does not check. Goes on behind it, where that is possible. SCAN_END: the segment is
 // over.
-static enum scan_step pass_over(struct reading *reading, struct codec_record *record)
+static enum scan_step replay_pass_over(struct segment_reading *reading, struct codec_record *record)
 {
     struct scan *scan = reading->scan;
     uint64_t at = scan->at;
@@ -102,7 +100,7 @@ static enum scan_step pass_over(struct reading *reading, struct codec_record *re
     bool torn = false;
 
     if (reading->open_end) {
-        if (!judge_end(reading, &torn)) {
+        if (!replay_judge_end(reading, &torn)) {
             return SCAN_FAILED;
         }
         until = reading->rest_end > at ? reading->rest_end : scan->limit;
@@ -113,7 +111,7 @@ static enum scan_step pass_over(struct reading *reading, struct codec_record *re
     if (reading->replay->journal->settings.repair) {
         step = scan_search(scan, until, record);
         if (step == SCAN_FAILED) {
-            (void)fails(reading);
+            (void)replay_scan_fails(reading);
             return SCAN_FAILED;
         }
     }
@@ -124,17 +122,18 @@ static enum scan_step pass_over(struct reading *reading, struct codec_record *re
                : SCAN_FAILED;
 }
 
-static enum scan_step next_record(struct reading *reading, struct codec_record *record)
+static enum scan_step replay_next_record(struct segment_reading *reading,
+                                         struct codec_record *record)
 {
     enum scan_step step = scan_next(reading->scan, record);
 
     if (step == SCAN_FAILED) {
-        (void)fails(reading);
+        (void)replay_scan_fails(reading);
     }
-    return step == SCAN_BAD ? pass_over(reading, record) : step;
+    return step == SCAN_BAD ? replay_pass_over(reading, record) : step;
 }
 
-static uint64_t count_jobs(const struct replay *replay)
+static uint64_t replay_count_jobs(const struct replay *replay)
 {
     struct broker_info info;
 
@@ -142,22 +141,22 @@ static uint64_t count_jobs(const struct replay *replay)
     return info.jobs[JOB_READY] + info.jobs[JOB_DELAYED] + info.jobs[JOB_BURIED];
 }
 
-static void note_record(struct replay *replay)
+static void replay_note_record(struct replay *replay)
 {
     replay->records++;
     if (replay->records % RECORDS_TOLD == 0) {
-        progress_set_jobs(&replay->journal->progress, count_jobs(replay));
+        progress_set_jobs(&replay->journal->progress, replay_count_jobs(replay));
     }
 }
 
-static bool apply(struct reading *reading, const struct codec_record *record)
+static bool replay_apply(struct segment_reading *reading, const struct codec_record *record)
 {
     struct replay *replay = reading->replay;
     struct scan *scan = reading->scan;
 
     switch (apply_record(replay->journal, &replay->seen, reading->segment, record)) {
     case APPLIED:
-        note_record(replay);
+        replay_note_record(replay);
         return true;
     case APPLIED_NOT:
         return replay_loses(replay, reading->segment->number, scan->record_at,
@@ -168,18 +167,18 @@ static bool apply(struct reading *reading, const struct codec_record *record)
     UNREACHABLE();
 }
 
-static bool read_records(struct reading *reading)
+static bool replay_read_records(struct segment_reading *reading)
 {
     struct codec_record record;
     enum scan_step step;
 
     reading->segment->end = reading->scan->at;
-    while ((step = next_record(reading, &record)) == SCAN_RECORD) {
+    while ((step = replay_next_record(reading, &record)) == SCAN_RECORD) {
         reading->segment->end = reading->scan->at;
         if (record.type == CODEC_SYNCED && record.number > reading->synced) {
             reading->synced = record.number;
         }
-        if (!apply(reading, &record)) {
+        if (!replay_apply(reading, &record)) {
             return false;
         }
     }
@@ -191,7 +190,7 @@ static bool read_records(struct reading *reading)
 // system takes it for written: what no record says is synced is written once more. Where something
 // is lost, all that is good goes to another file before anybody is served: what the disk still
 // makes of this one is of no account.
-static bool sync_youngest(struct reading *reading)
+static bool replay_sync_youngest(struct segment_reading *reading)
 {
     struct scan *scan = reading->scan;
     int error;
@@ -208,9 +207,9 @@ static bool sync_youngest(struct reading *reading)
 
 // The end that the head of the next one says, `*end`, where that is known. False where the records
 // may end before it.
-static bool end_known(struct replay *replay, const struct segment *segment, uint64_t *end)
+static bool replay_end_known(struct replay *replay, const struct segment *segment, uint64_t *end)
 {
-    const struct found *next = arrange_find(replay, segment->number + 1);
+    const struct segment_file *next = arrange_find(replay, segment->number + 1);
 
     if (!next || !next->headed) {
         return false;
@@ -225,17 +224,17 @@ static bool end_known(struct replay *replay, const struct segment *segment, uint
 
 // What is read of a segment that could not be synced is perhaps in the system's memory only: it is
 // written anew while the journal is used.
-static void renew_unsure(const struct reading *reading, bool youngest)
+static void replay_renew_unsure(const struct segment_reading *reading, bool youngest)
 {
     struct journal *journal = reading->replay->journal;
 
     if (reading->open_end && !youngest) {
-        journal->row.unsound_below = reading->segment->number + 1;
+        journal->segments.rewrite_from = reading->segment->number + 1;
     }
 }
 
 // A journal that was closed has all that it had.
-static bool reaches_its_end(struct reading *reading)
+static bool replay_reaches_its_end(struct segment_reading *reading)
 {
     const struct segment *segment = reading->segment;
 
@@ -244,32 +243,32 @@ static bool reaches_its_end(struct reading *reading)
                         reading->closed - segment->end, "the file is too short");
 }
 
-static bool read_open(struct reading *reading, bool youngest)
+static bool replay_read_open(struct segment_reading *reading, bool youngest)
 {
     struct scan *scan = reading->scan;
     struct segment *segment = reading->segment;
     uint64_t end = scan->limit;
 
-    reading->open_end = !end_known(reading->replay, segment, &end);
+    reading->open_end = !replay_end_known(reading->replay, segment, &end);
     if (end > scan->limit && !replay_loses(reading->replay, segment->number, scan->limit,
                                            end - scan->limit, "the file is too short")) {
         return false;
     }
     scan->limit = end < scan->limit ? end : scan->limit;
-    if (!read_records(reading) || !reaches_its_end(reading) ||
-        (youngest && !sync_youngest(reading))) {
+    if (!replay_read_records(reading) || !replay_reaches_its_end(reading) ||
+        (youngest && !replay_sync_youngest(reading))) {
         return false;
     }
-    renew_unsure(reading, youngest);
+    replay_renew_unsure(reading, youngest);
     segment->written = segment->end;
     segment->synced = segment->end;
     return true;
 }
 
-static bool read_segment(struct replay *replay, struct segment *segment, bool youngest)
+static bool replay_read_segment(struct replay *replay, struct segment *segment, bool youngest)
 {
-    struct reading reading = {.replay = replay, .scan = &replay->scan, .segment = segment};
-    const struct found *found = arrange_find(replay, segment->number);
+    struct segment_reading reading = {.replay = replay, .scan = &replay->scan, .segment = segment};
+    const struct segment_file *found = arrange_find(replay, segment->number);
     char name[SEGMENT_NAME_MAX];
     uint64_t size;
     bool good;
@@ -289,16 +288,16 @@ static bool read_segment(struct replay *replay, struct segment *segment, bool yo
         return replay_fails(replay, segment->number, 0, error);
     }
     scan_start(&replay->scan, CODEC_SEGMENT_HEAD, segment->salt);
-    if (youngest && files_of(replay->journal)->about.youngest == segment->number) {
-        reading.closed = files_of(replay->journal)->about.end;
+    if (youngest && files_of(replay->journal)->manifest.youngest == segment->number) {
+        reading.closed = files_of(replay->journal)->manifest.end;
     }
-    good = read_open(&reading, youngest);
+    good = replay_read_open(&reading, youngest);
     scan_close(&replay->scan);
     return good;
 }
 
 // Bytes of all files that are to be read.
-static uint64_t size_of_all(const struct replay *replay)
+static uint64_t replay_size_of_all(const struct replay *replay)
 {
     uint64_t size = 0;
 
@@ -308,13 +307,13 @@ static uint64_t size_of_all(const struct replay *replay)
     return size;
 }
 
-static bool read_all(struct replay *replay)
+static bool replay_read_all(struct replay *replay)
 {
-    const struct segments *segments = &replay->journal->row.segments;
+    const struct segment_list *segments = &replay->journal->segments.list;
 
-    progress_begin(&replay->journal->progress, size_of_all(replay));
+    progress_begin(&replay->journal->progress, replay_size_of_all(replay));
     for (size_t i = 0; i < segments->count; i++) {
-        if (!read_segment(replay, segments->list[i], i + 1 == segments->count)) {
+        if (!replay_read_segment(replay, segments->items[i], i + 1 == segments->count)) {
             return false;
         }
     }
@@ -322,14 +321,14 @@ static bool read_all(struct replay *replay)
     return true;
 }
 
-static void report(const struct replay *replay, nsec_t began_at)
+static void replay_report(const struct replay *replay, nsec_t began_at)
 {
-    uint64_t jobs = count_jobs(replay);
+    uint64_t jobs = replay_count_jobs(replay);
 
     progress_set_jobs(&replay->journal->progress, jobs);
     log_info("journal_replayed", log_number("jobs", (int64_t)jobs),
              log_number("records", (int64_t)replay->records),
-             log_number("segments", (int64_t)replay->journal->row.segments.count),
+             log_number("segments", (int64_t)replay->journal->segments.list.count),
              log_number("bytes", (int64_t)replay->bytes),
              log_number("ms", (replay->journal->settings.now() - began_at) / NSEC_PER_MSEC));
 }
@@ -344,12 +343,12 @@ bool replay_files(struct journal *journal, struct restored *restored, struct err
         return error_set(why, "out of memory");
     }
     replay.scan.pass_over = journal->settings.repair;
-    if (arrange_segments(&replay) && read_all(&replay)) {
-        if (journal->row.unsound_below == 0) {
+    if (arrange_segments(&replay) && replay_read_all(&replay)) {
+        if (journal->segments.rewrite_from == 0) {
             arrange_remove_dropped(&replay);
         }
         *restored = (struct restored){.ids_end = replay.seen.ids_end, .damaged = replay.damaged};
-        report(&replay, began_at);
+        replay_report(&replay, began_at);
         good = true;
     }
     scan_finish(&replay.scan);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/file/scan.h"
 
-#include "journal/codec_memo.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,7 @@
 // Bytes that are written back at a time.
 enum { WRITE_BACK = 65536 };
 
-bool scan_begin(struct scan *scan, const struct journal_io *io, struct progress *progress)
+bool scan_begin(struct scan *scan, const struct journal_io *io, struct opening_progress *progress)
 {
     *scan = (struct scan){.io = io, .file = -1, .progress = progress, .window = malloc(WINDOW)};
     return scan->window != NULL;
@@ -66,7 +64,7 @@ void scan_start(struct scan *scan, uint64_t at, uint64_t salt)
 // Reads at least one byte, at most `len`. Where the scan passes over what cannot be read, 0xff
 // stands for it: no record begins with that, and, unlike zeros, it is not taken for space that was
 // never written to.
-static int read_some(struct scan *scan, char *to, size_t len, uint64_t offset, size_t *got)
+static int scan_read_some(struct scan *scan, char *to, size_t len, uint64_t offset, size_t *got)
 {
     const struct journal_io *io = scan->io;
     uint64_t block = BLOCK - offset % BLOCK;
@@ -88,8 +86,8 @@ int scan_bytes(struct scan *scan, char *to, size_t len, uint64_t offset)
 {
     while (len > 0) {
         size_t got = 0;
-        int error =
-            progress_stops(scan->progress) ? ECANCELED : read_some(scan, to, len, offset, &got);
+        int error = progress_stops(scan->progress) ? ECANCELED
+                                                   : scan_read_some(scan, to, len, offset, &got);
 
         if (error) {
             scan->error = error;
@@ -105,7 +103,7 @@ int scan_bytes(struct scan *scan, char *to, size_t len, uint64_t offset)
 }
 
 // Makes the window begin at `offset`, and fills it. What it has from there on is kept.
-static bool window_move(struct scan *scan, uint64_t offset)
+static bool scan_window_move(struct scan *scan, uint64_t offset)
 {
     uint64_t end = scan->window_at + scan->filled;
     size_t keep = offset >= scan->window_at && offset < end ? (size_t)(end - offset) : 0;
@@ -126,10 +124,10 @@ static bool window_move(struct scan *scan, uint64_t offset)
 
 // The bytes at `offset`, `len` of them at most WHOLE_MAX, which end before the limit; NULL:
 // scan->error.
-static const char *window_at(struct scan *scan, uint64_t offset, size_t len)
+static const char *scan_window_at(struct scan *scan, uint64_t offset, size_t len)
 {
     if (offset < scan->window_at || offset + len > scan->window_at + scan->filled) {
-        if (!window_move(scan, offset)) {
+        if (!scan_window_move(scan, offset)) {
             return NULL;
         }
     }
@@ -138,7 +136,7 @@ static const char *window_at(struct scan *scan, uint64_t offset, size_t len)
 
 // Looks at the head of the record that is expected. SCAN_RECORD, with size and type, if the head
 // checks and the record ends before the limit.
-static enum scan_step read_head(struct scan *scan, uint64_t *size, uint8_t *type)
+static enum scan_step scan_read_head(struct scan *scan, uint64_t *size, uint8_t *type)
 {
     const char *head;
 
@@ -148,7 +146,7 @@ static enum scan_step read_head(struct scan *scan, uint64_t *size, uint8_t *type
     if (scan->limit - scan->at < CODEC_HEAD) {
         return SCAN_BAD;
     }
-    head = window_at(scan, scan->at, CODEC_HEAD);
+    head = scan_window_at(scan, scan->at, CODEC_HEAD);
     if (!head) {
         return SCAN_FAILED;
     }
@@ -162,7 +160,7 @@ static enum scan_step read_head(struct scan *scan, uint64_t *size, uint8_t *type
 
 // The body of a large record, which begins at `offset`. What the window has of it is copied, the
 // rest is read straight to where it stays.
-static struct blob *read_body(struct scan *scan, uint64_t offset, size_t len)
+static struct blob *scan_read_body(struct scan *scan, uint64_t offset, size_t len)
 {
     struct blob *blob = blob_new(len);
     uint64_t end = scan->window_at + scan->filled;
@@ -185,7 +183,7 @@ static struct blob *read_body(struct scan *scan, uint64_t offset, size_t len)
 }
 
 // What is long in the record that begins with these bytes: the body of a job, the value of a memo.
-static bool long_part(const char *bytes, size_t *start, size_t *len)
+static bool scan_long_part(const char *bytes, size_t *start, size_t *len)
 {
     switch (codec_record_type(bytes)) {
     case CODEC_JOB:
@@ -197,8 +195,8 @@ static bool long_part(const char *bytes, size_t *start, size_t *len)
     }
 }
 
-static bool read_parts(const struct scan *scan, const char *bytes, const char *padding,
-                       struct codec_record *record)
+static bool scan_read_parts(const struct scan *scan, const char *bytes, const char *padding,
+                            struct codec_record *record)
 {
     struct slice part = blob_slice(scan->blob);
 
@@ -216,29 +214,30 @@ static bool read_parts(const struct scan *scan, const char *bytes, const char *p
     return true;
 }
 
-static enum scan_step read_large(struct scan *scan, uint64_t size, struct codec_record *record)
+static enum scan_step scan_read_large(struct scan *scan, uint64_t size, struct codec_record *record)
 {
     // The record is larger than WHOLE_MAX, so it has all of these bytes.
-    const char *bytes = window_at(scan, scan->at, CODEC_JOB_FIXED + CODEC_NAMES_MAX);
+    const char *bytes = scan_window_at(scan, scan->at, CODEC_JOB_FIXED + CODEC_NAMES_MAX);
     char padding[8];
     size_t start, len;
 
     if (!bytes) {
         return SCAN_FAILED;
     }
-    if (!long_part(bytes, &start, &len)) {
+    if (!scan_long_part(bytes, &start, &len)) {
         return SCAN_BAD;
     }
-    scan->blob = read_body(scan, scan->at + start, len);
+    scan->blob = scan_read_body(scan, scan->at + start, len);
     if (!scan->blob ||
         scan_bytes(scan, padding, (size_t)size - start - len, scan->at + start + len)) {
         return SCAN_FAILED;
     }
-    return read_parts(scan, bytes, padding, record) ? SCAN_RECORD : SCAN_BAD;
+    return scan_read_parts(scan, bytes, padding, record) ? SCAN_RECORD : SCAN_BAD;
 }
 
 // Reads the record of that size, whose head has been checked, and steps behind it.
-static enum scan_step read_record(struct scan *scan, uint64_t size, struct codec_record *record)
+static enum scan_step scan_read_record(struct scan *scan, uint64_t size,
+                                       struct codec_record *record)
 {
     enum scan_step step;
 
@@ -247,9 +246,9 @@ static enum scan_step read_record(struct scan *scan, uint64_t size, struct codec
         scan->blob = NULL;
     }
     if (size > WHOLE_MAX) {
-        step = read_large(scan, size, record);
+        step = scan_read_large(scan, size, record);
     } else {
-        const char *bytes = window_at(scan, scan->at, (size_t)size);
+        const char *bytes = scan_window_at(scan, scan->at, (size_t)size);
 
         if (!bytes) {
             return SCAN_FAILED;
@@ -267,19 +266,19 @@ enum scan_step scan_next(struct scan *scan, struct codec_record *record)
 {
     uint64_t size = 0;
     uint8_t type = 0;
-    enum scan_step step = read_head(scan, &size, &type);
+    enum scan_step step = scan_read_head(scan, &size, &type);
 
-    return step == SCAN_RECORD ? read_record(scan, size, record) : step;
+    return step == SCAN_RECORD ? scan_read_record(scan, size, record) : step;
 }
 
 enum scan_step scan_next_of(struct scan *scan, enum codec_type wanted, struct codec_record *record)
 {
     uint64_t size = 0;
     uint8_t type = 0;
-    enum scan_step step = read_head(scan, &size, &type);
+    enum scan_step step = scan_read_head(scan, &size, &type);
 
     if (step != SCAN_RECORD || type == wanted) {
-        return step == SCAN_RECORD ? read_record(scan, size, record) : step;
+        return step == SCAN_RECORD ? scan_read_record(scan, size, record) : step;
     }
     record->type = (enum codec_type)type;
     scan->at += size;
@@ -289,7 +288,7 @@ enum scan_step scan_next_of(struct scan *scan, enum codec_type wanted, struct co
 // Where `at` is in a hole, the first place behind it that a record can stand at; `at` otherwise. A
 // hole reads as zeros, which are no record. The system is asked only where the window does not have
 // the next `len` bytes.
-static uint64_t behind_hole(const struct scan *scan, uint64_t at, size_t len)
+static uint64_t scan_behind_hole(const struct scan *scan, uint64_t at, size_t len)
 {
     uint64_t data;
 
@@ -310,14 +309,14 @@ enum scan_step scan_search(struct scan *scan, uint64_t until, struct codec_recor
     enum scan_step step = SCAN_BAD;
 
     while (step == SCAN_BAD) {
-        scan->at = behind_hole(scan, scan->at + 8, CODEC_HEAD);
+        scan->at = scan_behind_hole(scan, scan->at + 8, CODEC_HEAD);
         step = scan->at < until ? scan_next(scan, record) : SCAN_END;
     }
     return step;
 }
 
 // Where the last byte that is not zero ends, or 0.
-static size_t last_set(const char *bytes, size_t len)
+static size_t scan_last_set(const char *bytes, size_t len)
 {
     while (len > 0 && bytes[len - 1] == 0) {
         len--;
@@ -331,15 +330,16 @@ bool scan_rest(struct scan *scan, uint64_t *end)
     uint64_t at = scan->at;
 
     *end = scan->at;
-    for (at = behind_hole(scan, at, BLOCK); at < scan->limit; at = behind_hole(scan, at, BLOCK)) {
+    for (at = scan_behind_hole(scan, at, BLOCK); at < scan->limit;
+         at = scan_behind_hole(scan, at, BLOCK)) {
         size_t len = scan->limit - at < BLOCK ? (size_t)(scan->limit - at) : (size_t)BLOCK;
-        const char *bytes = window_at(scan, at, len);
+        const char *bytes = scan_window_at(scan, at, len);
 
         if (!bytes) {
             return false;
         }
         if (memcmp(bytes, zeros, len) != 0) {
-            *end = at + last_set(bytes, len);
+            *end = at + scan_last_set(bytes, len);
         }
         at += len;
     }

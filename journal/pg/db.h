@@ -2,93 +2,113 @@
 #ifndef TANDEM_JOURNAL_PG_DB_H
 #define TANDEM_JOURNAL_PG_DB_H
 
-// A connection to a database, by libpq. It is made when there is something to ask, and dropped when
-// it is of no use any more. Nothing is waited for longer than its patience, but for the resolver.
+// A connection to a database by libpq. It is made when there is a question, and dropped when it is
+// of no more use. No call waits longer than its patience, except for name resolution.
 //
-// One thread at a time uses it; db_stop() may be called by any, and ends what is waited for. libpq
-// raises no SIGPIPE (it sends with MSG_NOSIGNAL, or blocks the signal meanwhile, for TLS).
+// One thread at a time uses it. Any thread may call db_stop(), which ends all waiting. libpq raises
+// no SIGPIPE (it sends with MSG_NOSIGNAL, or blocks the signal meanwhile for TLS).
 //
-// Passwords are in no text of `why`: what libpq says of a connection string may quote it, and is
-// not told; what it says of a connection names hosts, users and databases.
+// No text in `why` contains a password: libpq's message about a connection string may quote the
+// string and is not passed on; its messages about a connection name hosts, users and databases.
 
 #include "core/base/macros.h"
-#include "journal/pg/args.h"
-#include "journal/pg/rows.h"
+#include "journal/pg/journal_rows.h"
 #include "journal/pg/statements.h"
 
 #include <libpq-fe.h>
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DB_HOSTS_MAX 16
+// The parameters of a statement in wire format: bytea and text as they are, bigint with its highest
+// byte first, boolean as one byte.
+#define ARGS_MAX 12
+struct pg_args {
+    int count;
+    const char *values[ARGS_MAX];
+    int lengths[ARGS_MAX];
+    int formats[ARGS_MAX];
+    char numbers[ARGS_MAX][sizeof(int64_t)];
+};
+
+// Texts and bytes are borrowed. A number becomes a bigint, which is signed: its highest bit must be
+// 0.
+void pg_args_number(struct pg_args *args, uint64_t number);
+void pg_args_text(struct pg_args *args, const char *text);
+void pg_args_bytes(struct pg_args *args, const char *bytes, size_t len);
+
+// The fields of a result in the same format. NULL and fields of another size: 0.
+int64_t pg_field_number(const PGresult *result, int row, int column);
+bool pg_field_bool(const PGresult *result, int row, int column);
+// Cut to `size`.
+void pg_field_text(const PGresult *result, int row, int column, char *text, size_t size);
 
 struct db {
     PGconn *conn;                // NULL: none
-    PQconninfoOption *options;   // as the user gave them; NULL: they cannot be read
-    unsigned hosts, host;        // how many, and which of them is asked first
+    PQconninfoOption *options;   // given by the user; NULL: the connection string is invalid
+    unsigned hosts, host;        // how many, and which of them is tried first
     nsec_t patience_for;         //
-    nsec_t give_up_at;           // monotonic: when the present call gives up
+    nsec_t give_up_at;           // monotonic: when the current call gives up
     bool warned;                 // a commit may be known to that server only
     bool woken;                  // a notification has come
-    bool deaf;                   // the server knows no LISTEN
+    bool deaf;                   // the server does not support LISTEN
     bool listens;                //
     bool prepared[STATEMENTS];   //
-    bool bare;                   // the schema is not there yet, or may be another
-    bool own_session;            // a pooler is between that was found to keep sessions
-    bool unknown;                // the last error was: no such table, or schema
+    bool bare;                   // the schema may be missing, or of another version
+    bool own_session;            // there is a pooler, but it was found to keep sessions
+    bool unknown;                // the last error was an unknown table or schema
     uint64_t count;              // of connections so far
-    int stop_fd;                 // an eventfd; -1: there is none
+    int stop_fd;                 // an eventfd; -1: none
     atomic_bool stopped;         //
-    char channel[ROWS_NAME_MAX]; // what is listened to
+    char channel[ROWS_NAME_MAX]; // for LISTEN
     char why[ROWS_WHY_MAX];
 };
 
-// Whether the statement changes something that must not get lost.
+// Whether the outcome of a statement matters if no answer comes.
 enum db_kind { DB_LOOKS, DB_CHANGES };
 
-// False without memory or descriptors; db_close() is allowed then. A connection string that cannot
-// be read is told by every call.
+// False without memory or descriptors; db_close() is allowed then. If the connection string is
+// invalid, each call reports it.
 bool db_init(struct db *db, const char *conninfo, nsec_t patience_for) MUST_USE;
 void db_close(struct db *db);
 
-// Begins a call: from now on its time runs.
+// Begins a call: its time starts to run.
 void db_begin(struct db *db);
-// Time begins to run anew: something has come.
+// The time starts again: there was an answer.
 void db_go_on(struct db *db);
-// Connects where there is no connection. ROWS_DONE, _AWAY, _REFUSED, _STOPPED.
+// Connects if there is no connection. ROWS_DONE, _AWAY, _REFUSED, _STOPPED.
 enum rows_outcome db_ready(struct db *db);
 void db_drop(struct db *db);
-// Whether a notification has come since the last db_listen(). libpq keeps each until it is taken.
-bool db_hear(struct db *db);
 
-// All below need a connection, and make none: without one it is ROWS_AWAY.
+// The following need a connection and make none: without one the outcome is ROWS_AWAY.
 
-// Carries out a statement, prepared at its first use. `*result` is NULL but for ROWS_DONE, and is
-// the caller's then. DB_LOOKS: never ROWS_DOUBT.
-enum rows_outcome db_run(struct db *db, enum statement statement, const struct args *args,
+// Executes a statement, which is prepared at its first use. After ROWS_DONE the caller owns
+// `*result`; otherwise it is NULL. With DB_LOOKS never ROWS_DOUBT.
+enum rows_outcome db_run(struct db *db, enum statement statement, const struct pg_args *args,
                          enum db_kind kind, PGresult **result);
-// The same for a text without parameters; fields come as texts.
+// The same for a text without parameters; fields are texts.
 enum rows_outcome db_ask(struct db *db, const char *question, enum db_kind kind, PGresult **result);
 enum rows_outcome db_say(struct db *db, const char *command, enum db_kind kind);
-// Asks, and hands each row over as it comes. Where `row` returns false, the rest is dropped.
-enum rows_outcome db_stream(struct db *db, const char *question, const struct args *args,
+// Passes each row to `row` as it arrives. When that returns false, drops the rest.
+enum rows_outcome db_stream(struct db *db, const char *question, const struct pg_args *args,
                             bool (*row)(void *context, const PGresult *result), void *context);
 
-// Sleeps until a notification comes, or so long.
+// Sleeps until a notification comes, or for that long.
 enum rows_outcome db_listen(struct db *db, nsec_t for_at_most);
 
-// Sleeps until then, or until it is stopped; without a connection.
+// Drops the connection, and sleeps until then or until db_stop().
 void db_rest(struct db *db, nsec_t until_at);
 
 void db_stop(struct db *db);
 void db_resume(struct db *db);
 
+// Sets `why`, and returns `outcome`.
 enum rows_outcome db_fail(struct db *db, enum rows_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 //
-// For the parts of it
+// For db_connect.c
 //
 
 enum db_event { DB_EVENT, DB_LATE, DB_STOPPED };

@@ -3,7 +3,7 @@
 
 #include "core/base/digits.h"
 #include "journal/pg/schema.h"
-#include "journal/pg/verdict.h"
+#include "journal/pg/sqlstate.h"
 
 #include <inttypes.h>
 #include <netdb.h>
@@ -21,14 +21,14 @@
 // the primary of before takes no commits any more (synchronous_standby_names, a watchdog).
 
 #define HOST_MAX 1024
-struct wanted {
+struct db_params {
     const char *keywords[64];
     const char *values[64];
     int count;
     char host[HOST_MAX], address[HOST_MAX], port[32], user_timeout[32];
 };
 
-static const char *given(const struct db *db, const char *keyword)
+static const char *db_option(const struct db *db, const char *keyword)
 {
     for (const PQconninfoOption *option = db->options; option->keyword; option++) {
         if (strcmp(option->keyword, keyword) == 0) {
@@ -38,26 +38,26 @@ static const char *given(const struct db *db, const char *keyword)
     return NULL;
 }
 
-static void want(struct wanted *wanted, const char *keyword, const char *value)
+static void db_param(struct db_params *params, const char *keyword, const char *value)
 {
-    if ((size_t)wanted->count < sizeof wanted->keywords / sizeof wanted->keywords[0] - 1) {
-        wanted->keywords[wanted->count] = keyword;
-        wanted->values[wanted->count] = value;
-        wanted->count++;
+    if ((size_t)params->count < sizeof params->keywords / sizeof params->keywords[0] - 1) {
+        params->keywords[params->count] = keyword;
+        params->values[params->count] = value;
+        params->count++;
     }
 }
 
 // Where the user has not said it himself.
-static void preset(const struct db *db, struct wanted *wanted, const char *keyword,
-                   const char *value)
+static void db_default_param(const struct db *db, struct db_params *params, const char *keyword,
+                             const char *value)
 {
-    if (!given(db, keyword)) {
-        want(wanted, keyword, value);
+    if (!db_option(db, keyword)) {
+        db_param(params, keyword, value);
     }
 }
 
 // The part of a list for that server; one part alone is for all.
-static const char *part_of(const char *list, unsigned index, char *part, size_t size)
+static const char *db_list_part(const char *list, unsigned index, char *part, size_t size)
 {
     const char *at = list;
 
@@ -71,39 +71,39 @@ static const char *part_of(const char *list, unsigned index, char *part, size_t 
     return part;
 }
 
-static void gather(const struct db *db, unsigned host, struct wanted *wanted)
+static void db_gather_params(const struct db *db, unsigned host, struct db_params *params)
 {
-    wanted->count = 0;
-    wanted->host[0] = '\0';
-    wanted->address[0] = '\0';
+    params->count = 0;
+    params->host[0] = '\0';
+    params->address[0] = '\0';
     for (const PQconninfoOption *option = db->options; option->keyword; option++) {
         const char *value = option->val;
 
         if (value && strcmp(option->keyword, "host") == 0) {
-            value = part_of(value, host, wanted->host, sizeof wanted->host);
+            value = db_list_part(value, host, params->host, sizeof params->host);
         } else if (value && strcmp(option->keyword, "hostaddr") == 0) {
-            value = part_of(value, host, wanted->address, sizeof wanted->address);
+            value = db_list_part(value, host, params->address, sizeof params->address);
         } else if (value && strcmp(option->keyword, "port") == 0) {
-            value = part_of(value, host, wanted->port, sizeof wanted->port);
+            value = db_list_part(value, host, params->port, sizeof params->port);
         }
         if (value) {
-            want(wanted, option->keyword, value);
+            db_param(params, option->keyword, value);
         }
     }
-    (void)snprintf(wanted->user_timeout, sizeof wanted->user_timeout, "%u",
+    (void)snprintf(params->user_timeout, sizeof params->user_timeout, "%u",
                    nsec_to_msec(db->patience_for));
-    preset(db, wanted, "fallback_application_name", "tandemd");
-    preset(db, wanted, "target_session_attrs", "read-write");
-    preset(db, wanted, "client_encoding", "UTF8");
-    preset(db, wanted, "keepalives_idle", "5");
-    preset(db, wanted, "keepalives_interval", "2");
-    preset(db, wanted, "keepalives_count", "3");
-    preset(db, wanted, "tcp_user_timeout", wanted->user_timeout);
-    wanted->keywords[wanted->count] = NULL;
-    wanted->values[wanted->count] = NULL;
+    db_default_param(db, params, "fallback_application_name", "tandemd");
+    db_default_param(db, params, "target_session_attrs", "read-write");
+    db_default_param(db, params, "client_encoding", "UTF8");
+    db_default_param(db, params, "keepalives_idle", "5");
+    db_default_param(db, params, "keepalives_interval", "2");
+    db_default_param(db, params, "keepalives_count", "3");
+    db_default_param(db, params, "tcp_user_timeout", params->user_timeout);
+    params->keywords[params->count] = NULL;
+    params->values[params->count] = NULL;
 }
 
-static enum rows_outcome shake_hands(struct db *db, nsec_t until_at)
+static enum rows_outcome db_handshake(struct db *db, nsec_t until_at)
 {
     PostgresPollingStatusType want = PGRES_POLLING_WRITING;
 
@@ -129,12 +129,12 @@ static enum rows_outcome shake_hands(struct db *db, nsec_t until_at)
 }
 
 // It tells what a commit is worth by a warning: "canceling wait for synchronous replication".
-static void take_notice(void *context, const PGresult *result)
+static void db_take_notice(void *context, const PGresult *result)
 {
     struct db *db = context;
 
-    if (verdict_of_warning(PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED),
-                           PQresultErrorField(result, PG_DIAG_SQLSTATE))) {
+    if (sqlstate_warns_of_commit(PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED),
+                                 PQresultErrorField(result, PG_DIAG_SQLSTATE))) {
         const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 
         db->warned = true;
@@ -147,7 +147,7 @@ static void take_notice(void *context, const PGresult *result)
 //
 
 // The number of the server's process, in that column. 0: it does not say.
-static uint64_t process_of(const PGresult *result, int column)
+static uint64_t db_server_process(const PGresult *result, int column)
 {
     uint64_t process = 0;
     const char *text =
@@ -170,20 +170,20 @@ static uint64_t process_of(const PGresult *result, int column)
     "WHERE name = 'tcp_user_timeout'; "                                                            \
     "SELECT version, pg_backend_pid() FROM tandem.version"
 
-static uint64_t lock_timeout_ms(const struct db *db)
+static uint64_t db_lock_timeout_ms(const struct db *db)
 {
     nsec_t wait_for = db->patience_for - db->patience_for / 5;
 
     return wait_for < NSEC_PER_MSEC ? 1 : nsec_to_msec(wait_for);
 }
 
-static enum rows_outcome greet(struct db *db, uint64_t *process)
+static enum rows_outcome db_greet(struct db *db, uint64_t *process)
 {
     char greeting[sizeof GREETING + 40];
     PGresult *result;
     enum rows_outcome outcome;
 
-    (void)snprintf(greeting, sizeof greeting, GREETING, lock_timeout_ms(db),
+    (void)snprintf(greeting, sizeof greeting, GREETING, db_lock_timeout_ms(db),
                    (uint64_t)nsec_to_msec(db->patience_for) * 4);
     outcome = db_ask(db, greeting, DB_LOOKS, &result);
 
@@ -196,7 +196,7 @@ static enum rows_outcome greet(struct db *db, uint64_t *process)
         if (strcmp(version, SCHEMA_VERSION) != 0) {
             outcome = db_fail(db, ROWS_REFUSED, SCHEMA_IS_ANOTHER, version);
         } else {
-            *process = process_of(result, 1);
+            *process = db_server_process(result, 1);
         }
         PQclear(result);
     }
@@ -208,9 +208,9 @@ static enum rows_outcome greet(struct db *db, uint64_t *process)
 //
 
 // Unless the user says so himself, an address that is silent leaves time for the others.
-static nsec_t connect_for(const struct db *db, unsigned addresses)
+static nsec_t db_connect_for(const struct db *db, unsigned addresses)
 {
-    const char *text = given(db, "connect_timeout");
+    const char *text = db_option(db, "connect_timeout");
     nsec_t share_for = db->patience_for / db->hosts / addresses;
     uint64_t seconds = 0;
 
@@ -224,20 +224,20 @@ static nsec_t connect_for(const struct db *db, unsigned addresses)
     return nsec_from_seconds(seconds);
 }
 
-static enum rows_outcome make_connection(struct db *db, const struct wanted *wanted,
-                                         nsec_t until_at)
+static enum rows_outcome db_make_connection(struct db *db, const struct db_params *params,
+                                            nsec_t until_at)
 {
     enum rows_outcome outcome;
 
-    db->conn = PQconnectStartParams(wanted->keywords, wanted->values, 0);
+    db->conn = PQconnectStartParams(params->keywords, params->values, 0);
     if (!db->conn) {
         return db_fail(db, ROWS_AWAY, "out of memory");
     }
     if (PQstatus(db->conn) == CONNECTION_BAD) {
         return db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
     }
-    (void)PQsetNoticeReceiver(db->conn, take_notice, db);
-    outcome = shake_hands(db, until_at < db->give_up_at ? until_at : db->give_up_at);
+    (void)PQsetNoticeReceiver(db->conn, db_take_notice, db);
+    outcome = db_handshake(db, until_at < db->give_up_at ? until_at : db->give_up_at);
     if (outcome == ROWS_DONE && PQsetnonblocking(db->conn, 1) != 0) {
         outcome = db_fail(db, ROWS_AWAY, "%s", PQerrorMessage(db->conn));
     }
@@ -263,7 +263,7 @@ enum { POOLER_ROUNDS = 3 };
 #define OTHER_FOR (5 * NSEC_PER_SEC)
 
 // What the other connection takes must leave time for the first one.
-static nsec_t other_until(const struct db *db)
+static nsec_t db_other_until(const struct db *db)
 {
     nsec_t now_at = db_now();
     nsec_t share_for = (db->give_up_at - now_at) / 3;
@@ -271,17 +271,17 @@ static nsec_t other_until(const struct db *db)
     return now_at + (share_for < OTHER_FOR ? share_for : OTHER_FOR);
 }
 
-static enum rows_outcome ask_process(struct db *db, uint64_t *process)
+static enum rows_outcome db_ask_process(struct db *db, uint64_t *process)
 {
     PGresult *result;
     enum rows_outcome outcome = db_ask(db, "SELECT pg_backend_pid()", DB_LOOKS, &result);
 
-    *process = outcome == ROWS_DONE ? process_of(result, 0) : 0;
+    *process = outcome == ROWS_DONE ? db_server_process(result, 0) : 0;
     PQclear(result);
     return outcome;
 }
 
-static void exchange(struct db *db, PGconn **other)
+static void db_exchange(struct db *db, PGconn **other)
 {
     PGconn *conn = db->conn;
 
@@ -291,19 +291,19 @@ static void exchange(struct db *db, PGconn **other)
 
 // Whether one of so many answers on the other connection comes from that process. Where none comes
 // in time, all sessions are in use, as they are only where each belongs to somebody.
-static bool answers_there(struct db *db, PGconn **other, unsigned questions, uint64_t process)
+static bool db_answers_there(struct db *db, PGconn **other, unsigned questions, uint64_t process)
 {
     uint64_t found = 0;
 
-    exchange(db, other);
+    db_exchange(db, other);
     for (unsigned i = 0; i < questions && db->conn && found != process; i++) {
-        (void)ask_process(db, &found);
+        (void)db_ask_process(db, &found);
     }
-    exchange(db, other);
+    db_exchange(db, other);
     return found == process;
 }
 
-static enum rows_outcome compare_sessions(struct db *db, PGconn **other, uint64_t process)
+static enum rows_outcome db_compare_sessions(struct db *db, PGconn **other, uint64_t process)
 {
     nsec_t give_up_at = db->give_up_at;
 
@@ -312,10 +312,10 @@ static enum rows_outcome compare_sessions(struct db *db, PGconn **other, uint64_
         uint64_t found;
         bool shared;
 
-        db->give_up_at = other_until(db);
-        shared = answers_there(db, other, round, process);
+        db->give_up_at = db_other_until(db);
+        shared = db_answers_there(db, other, round, process);
         db->give_up_at = give_up_at;
-        outcome = ask_process(db, &found);
+        outcome = db_ask_process(db, &found);
         if (outcome != ROWS_DONE) {
             return outcome;
         }
@@ -327,7 +327,8 @@ static enum rows_outcome compare_sessions(struct db *db, PGconn **other, uint64_
 }
 
 // Of the process at the other end, a pooler does not give the number: it has keys of its own.
-static enum rows_outcome check_session(struct db *db, const struct wanted *wanted, uint64_t process)
+static enum rows_outcome db_check_session(struct db *db, const struct db_params *params,
+                                          uint64_t process)
 {
     PGconn *other = NULL;
     enum rows_outcome outcome;
@@ -335,40 +336,40 @@ static enum rows_outcome check_session(struct db *db, const struct wanted *wante
     if (db->own_session || process == 0 || process == (uint64_t)PQbackendPID(db->conn)) {
         return ROWS_DONE;
     }
-    exchange(db, &other);
-    if (make_connection(db, wanted, other_until(db)) != ROWS_DONE) {
+    db_exchange(db, &other);
+    if (db_make_connection(db, params, db_other_until(db)) != ROWS_DONE) {
         db_drop(db);
     }
-    exchange(db, &other);
-    outcome = compare_sessions(db, &other, process);
+    db_exchange(db, &other);
+    outcome = db_compare_sessions(db, &other, process);
     PQfinish(other);
     db->own_session = outcome == ROWS_DONE;
     return outcome;
 }
 
-static enum rows_outcome connect_with(struct db *db, const struct wanted *wanted,
-                                      unsigned addresses)
+static enum rows_outcome db_connect_with(struct db *db, const struct db_params *params,
+                                         unsigned addresses)
 {
     uint64_t process = 0;
     enum rows_outcome outcome =
-        make_connection(db, wanted, nsec_add(db_now(), connect_for(db, addresses)));
+        db_make_connection(db, params, nsec_add(db_now(), db_connect_for(db, addresses)));
 
     if (outcome == ROWS_DONE) {
-        outcome = db->bare ? ask_process(db, &process) : greet(db, &process);
+        outcome = db->bare ? db_ask_process(db, &process) : db_greet(db, &process);
     }
-    return outcome == ROWS_DONE ? check_session(db, wanted, process) : outcome;
+    return outcome == ROWS_DONE ? db_check_session(db, params, process) : outcome;
 }
 
 // Where the host is a name that has to be looked up, its addresses.
-static enum rows_outcome look_up(struct db *db, const struct wanted *wanted,
-                                 struct addrinfo **addresses)
+static enum rows_outcome db_resolve(struct db *db, const struct db_params *params,
+                                    struct addrinfo **addresses)
 {
-    const char *host = wanted->host;
+    const char *host = params->host;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     int error;
 
     *addresses = NULL;
-    if (host[0] == '\0' || host[0] == '/' || host[0] == '@' || wanted->address[0] != '\0') {
+    if (host[0] == '\0' || host[0] == '/' || host[0] == '@' || params->address[0] != '\0') {
         return ROWS_DONE;
     }
     error = getaddrinfo(host, NULL, &hints, addresses);
@@ -377,7 +378,7 @@ static enum rows_outcome look_up(struct db *db, const struct wanted *wanted,
                  : ROWS_DONE;
 }
 
-static unsigned count_addresses(const struct addrinfo *address)
+static unsigned db_count_addresses(const struct addrinfo *address)
 {
     unsigned count = 0;
 
@@ -388,26 +389,26 @@ static unsigned count_addresses(const struct addrinfo *address)
 }
 
 // One address after the other, of that server. Its name stays: a certificate has it.
-static enum rows_outcome connect_to(struct db *db, unsigned host)
+static enum rows_outcome db_connect_to(struct db *db, unsigned host)
 {
-    struct wanted wanted;
+    struct db_params params;
     struct addrinfo *addresses;
     enum rows_outcome outcome;
 
-    gather(db, host, &wanted);
-    outcome = look_up(db, &wanted, &addresses);
+    db_gather_params(db, host, &params);
+    outcome = db_resolve(db, &params, &addresses);
     if (outcome != ROWS_DONE || !addresses) {
-        return outcome == ROWS_DONE ? connect_with(db, &wanted, 1) : outcome;
+        return outcome == ROWS_DONE ? db_connect_with(db, &params, 1) : outcome;
     }
     outcome = ROWS_AWAY;
-    want(&wanted, "hostaddr", wanted.address);
-    wanted.keywords[wanted.count] = NULL;
+    db_param(&params, "hostaddr", params.address);
+    params.keywords[params.count] = NULL;
     for (const struct addrinfo *at = addresses;
          at && outcome == ROWS_AWAY && db_now() < db->give_up_at; at = at->ai_next) {
         db_drop(db);
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, wanted.address, sizeof wanted.address, NULL, 0,
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, params.address, sizeof params.address, NULL, 0,
                         NI_NUMERICHOST) == 0) {
-            outcome = connect_with(db, &wanted, count_addresses(addresses));
+            outcome = db_connect_with(db, &params, db_count_addresses(addresses));
         }
     }
     freeaddrinfo(addresses);
@@ -415,23 +416,23 @@ static enum rows_outcome connect_to(struct db *db, unsigned host)
 }
 
 // A password in a URI that is not percent-encoded ends in the host, and would be told with it.
-static bool host_is_sane(const struct db *db)
+static bool db_host_is_sane(const struct db *db)
 {
-    const char *host = given(db, "host");
+    const char *host = db_option(db, "host");
 
     return !host || !strchr(host + (host[0] == '@'), '@');
 }
 
 // The one that was last had is asked first, then those behind it.
-static enum rows_outcome connect_to_any(struct db *db)
+static enum rows_outcome db_connect_to_any(struct db *db)
 {
     enum rows_outcome outcome = ROWS_AWAY;
 
-    if (!db->options || !host_is_sane(db)) {
+    if (!db->options || !db_host_is_sane(db)) {
         return db_fail(db, ROWS_REFUSED, "this is no connection string as libpq knows them");
     }
     for (unsigned tried = 0; tried < db->hosts && outcome == ROWS_AWAY; tried++) {
-        outcome = connect_to(db, db->host);
+        outcome = db_connect_to(db, db->host);
         if (outcome != ROWS_DONE) {
             db_drop(db);
             db->host = (db->host + 1) % db->hosts;
@@ -457,7 +458,7 @@ enum rows_outcome db_ready(struct db *db)
         return ROWS_DONE;
     }
     db->count++;
-    outcome = connect_to_any(db);
+    outcome = db_connect_to_any(db);
     if (outcome != ROWS_DONE) {
         db_drop(db);
     }

@@ -3,9 +3,100 @@
 
 #include "core/base/log.h"
 #include "core/restore.h"
+#include "journal/space.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+// Of units that were removed while they were followed.
+
+static bool follow_end_jobs(struct follow *follow, const struct segment *segment)
+{
+    struct journal *journal = follow->journal;
+    bool lived = segment->jobs > 0;
+
+    for (size_t i = 0; segment->jobs > 0 && i < segment->run_count; i++) {
+        const struct id_run *run = &segment->runs[i];
+
+        for (uint64_t id = run->first; id <= run->last && segment->jobs > 0; id++) {
+            const struct job *job = broker_find(journal->broker, id);
+
+            if (job && job_mark(job) == (uint32_t)segment->number) {
+                ledger_remove(&journal->ledger, &journal->segments.list, job,
+                              ledger_size_of(journal->broker, job));
+                ENSURE(broker_restore_end(journal->broker, id) == STATUS_OK);
+            }
+        }
+    }
+    return lived;
+}
+
+static bool follow_end_pauses(struct follow *follow, uint64_t number)
+{
+    struct broker *broker = follow->journal->broker;
+    const struct queue *queue;
+    bool lived = false;
+
+    while ((queue = broker_pause_oldest(broker)) && queue_mark(queue) == (uint32_t)number &&
+           broker_restore_pause(broker, queue_name(queue), 0, 0, &queue) == STATUS_OK) {
+        lived = true;
+    }
+    return lived;
+}
+
+static bool follow_end_memos(struct follow *follow, uint64_t number)
+{
+    struct broker *broker = follow->journal->broker;
+    const struct memo *memo;
+    bool lived = false;
+
+    while ((memo = broker_memo_oldest(broker)) && memo_mark(memo) == (uint32_t)number &&
+           broker_restore_forget(broker, memo->kind, memo->key) == STATUS_OK) {
+        lived = true;
+    }
+    return lived;
+}
+
+static bool follow_forget_below(struct follow *follow, uint64_t oldest)
+{
+    struct segment_list *segments = &follow->journal->segments.list;
+    bool lived = false;
+
+    while (segments->count > 0 && segments->first < oldest) {
+        struct segment *segment = segments->items[0];
+
+        lived |= follow_end_jobs(follow, segment);
+        lived |= follow_end_pauses(follow, segment->number);
+        lived |= follow_end_memos(follow, segment->number);
+        (void)segment_list_shift(segments);
+        if (segment == follow->unit) {
+            follow->unit = NULL;
+            follow->follows_on = false;
+        }
+        segment_free(segment);
+    }
+    return lived;
+}
+
+static void follow_forget_removed(struct follow *follow)
+{
+    uint64_t oldest = follow->lease->oldest;
+
+    if (follow->last_unit > 0 && follow->last_unit < oldest) {
+        (void)follow_forget_below(follow, oldest);
+        follow->unit = NULL;
+        follow->next_unit = oldest;
+        follow->last_unit = 0;
+        follow->seq = 0;
+        follow->last.known = false;
+        follow->rewrite = 0;
+        follow_owe(follow);
+        follow->rewrite_from = 0;
+        follow->follows_on = false;
+    } else if (follow_forget_below(follow, oldest)) {
+        follow_owe(follow);
+    }
+}
 
 // After so many records, others are told how many jobs there are.
 enum { RECORDS_TOLD = 1024 };
@@ -20,7 +111,7 @@ enum { LOOKS_FOR_MISSING = 3 };
 //
 
 // False where the start is refused for it.
-static bool lose(struct follow *follow, uint64_t unit, uint64_t seq, const char *what)
+static bool follow_loses(struct follow *follow, uint64_t unit, uint64_t seq, const char *what)
 {
     if (follow->journal->settings.repair) {
         log_warn("journal_lost", log_number("unit", (int64_t)unit), log_number("seq", (int64_t)seq),
@@ -33,7 +124,7 @@ static bool lose(struct follow *follow, uint64_t unit, uint64_t seq, const char 
     return false;
 }
 
-static bool fail(struct follow *follow, const char *what)
+static bool follow_fails(struct follow *follow, const char *what)
 {
     error_set(follow->why, "%s", what);
     follow->failed = true;
@@ -44,7 +135,7 @@ static bool fail(struct follow *follow, const char *what)
 // Records
 //
 
-static void count_jobs(struct follow *follow)
+static void follow_count_record(struct follow *follow)
 {
     struct broker_info info;
 
@@ -56,7 +147,7 @@ static void count_jobs(struct follow *follow)
     }
 }
 
-static bool take_record(void *context, const struct codec_record *record)
+static bool follow_take_record(void *context, const struct codec_record *record)
 {
     struct follow *follow = context;
 
@@ -64,15 +155,16 @@ static bool take_record(void *context, const struct codec_record *record)
     case APPLIED:
         // Whether they are still there or not. Where all is being written anew, one that says less
         // was to be written before rows were lost, and what it goes by may be among these.
-        if (record->type == CODEC_DROPPED && record->number + 1 >= follow->anew_below) {
+        if (record->type == CODEC_DROPPED && record->number + 1 >= follow->rewrite_from) {
             (void)follow_forget_below(follow, record->number + 1);
         }
-        count_jobs(follow);
+        follow_count_record(follow);
         return true;
     case APPLIED_NOT:
-        return lose(follow, follow->unit->number, follow->at_seq, "a record says what cannot be");
+        return follow_loses(follow, follow->unit->number, follow->at_seq,
+                            "a record says what cannot be");
     case APPLIED_NO_MEMORY:
-        return fail(follow, "out of memory");
+        return follow_fails(follow, "out of memory");
     }
     UNREACHABLE();
 }
@@ -82,31 +174,31 @@ static bool take_record(void *context, const struct codec_record *record)
 //
 
 // With places for those before it that are lost, or were passed over.
-static struct segment *add_segment(struct follow *follow, const struct unit_head *head)
+static struct segment *follow_add_segment(struct follow *follow, const struct unit_head *head)
 {
-    struct segments *segments = &follow->journal->row.segments;
+    struct segment_list *segments = &follow->journal->segments.list;
     struct segment *segment;
     uint64_t number;
 
     do {
         number = segments->count ? segments->first + segments->count : head->number;
         segment = segment_new(number, number == head->number ? head->salt : 0);
-        if (!segment || !segments_make_room(segments)) {
+        if (!segment || !segment_list_make_room(segments)) {
             segment_free(segment);
             return NULL;
         }
-        segment->published = true;
+        segment_set_state(segment, SEGMENT_PUBLISHED);
         segment->ids_end = head->ids_end;
         segment->created_ms = head->created_ms;
-        segments_add(segments, segment);
+        segment_list_add(segments, segment);
     } while (number < head->number);
     segment->owner = head->owner;
     segment->history = head->history;
-    segment->anew_below = head->anew_below;
+    segment->rewrite_from = head->rewrite_from;
     return segment;
 }
 
-static bool begin_unit(struct follow *follow, const struct rows_row *row)
+static bool follow_begin_unit(struct follow *follow, const struct rows_row *row)
 {
     struct unit_head head;
     struct segment *segment;
@@ -115,40 +207,41 @@ static bool begin_unit(struct follow *follow, const struct rows_row *row)
         codec_read_unit_head(row->bytes, &head) != CODEC_HEAD_GOOD || head.number != row->unit) {
         return false;
     }
-    segment = add_segment(follow, &head);
+    segment = follow_add_segment(follow, &head);
     if (!segment) {
-        return fail(follow, "out of memory");
+        return follow_fails(follow, "out of memory");
     }
     follow->unit = segment;
     follow->rest_lost = false;
-    if (head.anew_below == head.number) {
-        follow_note_renewal(follow, &head);
+    if (head.rewrite_from == head.number) {
+        follow_note_rewrite(follow, &head);
     }
-    follow->anew_below = head.anew_below;
+    follow->rewrite_from = head.rewrite_from;
     if (follow->seen.ids_end < head.ids_end) {
         follow->seen.ids_end = head.ids_end;
     }
-    feed_begin(&follow->feed, head.salt);
+    record_reader_begin(&follow->reader, head.salt);
     return true;
 }
 
-static bool feed_row(struct follow *follow, const struct rows_row *row, size_t from)
+static bool follow_read_row(struct follow *follow, const struct rows_row *row, size_t from)
 {
-    switch (feed_rows(&follow->feed, row->bytes + from, row->len - from, take_record, follow)) {
-    case FEED_DONE:
+    switch (record_reader_add(&follow->reader, row->bytes + from, row->len - from,
+                              follow_take_record, follow)) {
+    case RECORD_READER_DONE:
         return true;
-    case FEED_BAD:
+    case RECORD_READER_BAD:
         follow->bad = true;
         return false;
-    case FEED_REFUSED:
+    case RECORD_READER_REFUSED:
         return !follow->failed;
-    case FEED_NO_MEMORY:
-        return fail(follow, "out of memory");
+    case RECORD_READER_NO_MEMORY:
+        return follow_fails(follow, "out of memory");
     }
     UNREACHABLE();
 }
 
-static bool take_row(void *context, const struct rows_row *row)
+static bool follow_take_row(void *context, const struct rows_row *row)
 {
     struct follow *follow = context;
     bool begins = !follow->unit || follow->unit->number != row->unit;
@@ -159,7 +252,7 @@ static bool take_row(void *context, const struct rows_row *row)
     }
     follow->at_seq = row->seq;
     if ((follow->follows_on && row->seq != follow->seq + 1) ||
-        (begins && !begin_unit(follow, row))) {
+        (begins && !follow_begin_unit(follow, row))) {
         follow->gap = !follow->failed;
         return false;
     }
@@ -167,7 +260,7 @@ static bool take_row(void *context, const struct rows_row *row)
     follow->follows_on = true;
     progress_grow(&follow->journal->progress, row->len);
     progress_add(&follow->journal->progress, row->len);
-    if (!follow->rest_lost && !feed_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
+    if (!follow->rest_lost && !follow_read_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
         // What is expected next.
         follow->seq = row->seq - 1;
         return false;
@@ -184,7 +277,7 @@ static bool take_row(void *context, const struct rows_row *row)
 // Following
 //
 
-static enum follow_end look_again(struct follow *follow, struct rows_lease *lease)
+static enum follow_end follow_look_again(struct follow *follow, struct rows_lease *lease)
 {
     struct pg *pg = pg_of(follow->journal);
     nsec_t asked_at = pg->settings.boot();
@@ -194,7 +287,7 @@ static enum follow_end look_again(struct follow *follow, struct rows_lease *leas
         return outcome == ROWS_STOPPED ? FOLLOW_STOPPED : FOLLOW_AWAY;
     }
     follow->looked_at = asked_at;
-    outlook_set_lease(&pg->outlook, lease, asked_at);
+    ownership_set_lease(&pg->ownership, lease, asked_at);
     return FOLLOW_DONE;
 }
 
@@ -205,7 +298,7 @@ nsec_t follow_look_every(const struct pg *pg)
     return every_for < LOOK_EVERY_FOR ? every_for : LOOK_EVERY_FOR;
 }
 
-static bool is_time_to_look(const struct follow *follow)
+static bool follow_is_time_to_look(const struct follow *follow)
 {
     const struct pg *pg = pg_of(follow->journal);
 
@@ -213,25 +306,25 @@ static bool is_time_to_look(const struct follow *follow)
 }
 
 // What is left of a unit that is lost is removed with it: no other may have its number.
-static bool keep_place(struct follow *follow, uint64_t unit)
+static bool follow_keep_place(struct follow *follow, uint64_t unit)
 {
-    const struct segments *segments = &follow->journal->row.segments;
+    const struct segment_list *segments = &follow->journal->segments.list;
     const struct unit_head head = {.number = unit, .ids_end = follow->seen.ids_end};
 
     if (segments->count > 0 && segments->first + segments->count > unit) {
         return true;
     }
-    return add_segment(follow, &head) || fail(follow, "out of memory");
+    return follow_add_segment(follow, &head) || follow_fails(follow, "out of memory");
 }
 
 // That the number is the same is not enough: rows may have been lost, and others added since.
-static bool has_all(const struct follow *follow, const struct rows_lease *lease)
+static bool follow_has_all(const struct follow *follow, const struct rows_lease *lease)
 {
     return follow->seq >= lease->seq && follow->last_unit >= lease->unit;
 }
 
 // Whether it is of another server of the database, or of another owner.
-static bool is_another(const struct rows_lease *before, const struct rows_lease *lease)
+static bool follow_is_another(const struct rows_lease *before, const struct rows_lease *lease)
 {
     return lease->epoch != before->epoch || strcmp(lease->holder, before->holder) != 0 ||
            lease->since_ms != before->since_ms || lease->history != before->history ||
@@ -240,29 +333,29 @@ static bool is_another(const struct rows_lease *before, const struct rows_lease 
 
 // What was read is not what was expected. Another may have taken it meanwhile. `*elsewhere`:
 // reading goes on somewhere else, or not at all.
-static enum follow_end look_closely(struct follow *follow, struct rows_lease *lease,
-                                    bool *elsewhere)
+static enum follow_end follow_look_closely(struct follow *follow, struct rows_lease *lease,
+                                           bool *elsewhere)
 {
     const struct rows_lease before = *lease;
     unsigned moves = follow->moves;
-    enum follow_end end = look_again(follow, lease);
+    enum follow_end end = follow_look_again(follow, lease);
 
     // It may have been read from another server than the one of which the lease was.
     follow->known = false;
     if (end == FOLLOW_DONE) {
         end = follow_check_history(follow);
     }
-    *elsewhere =
-        end != FOLLOW_DONE || follow->moves != moves || follow->ahead || is_another(&before, lease);
+    *elsewhere = end != FOLLOW_DONE || follow->moves != moves || follow->ahead ||
+                 follow_is_another(&before, lease);
     return end;
 }
 
 // A record of a row that was read does not check.
-static enum follow_end pass_over_rest(struct follow *follow, uint64_t unit,
-                                      struct rows_lease *lease)
+static enum follow_end follow_pass_over_rest(struct follow *follow, uint64_t unit,
+                                             struct rows_lease *lease)
 {
     bool elsewhere;
-    enum follow_end end = look_closely(follow, lease, &elsewhere);
+    enum follow_end end = follow_look_closely(follow, lease, &elsewhere);
 
     if (elsewhere) {
         return end;
@@ -271,12 +364,12 @@ static enum follow_end pass_over_rest(struct follow *follow, uint64_t unit,
         return FOLLOW_ASTRAY;
     }
     follow->rest_lost = true;
-    return lose(follow, unit, follow->at_seq, "a record does not check") ? FOLLOW_DONE
-                                                                         : FOLLOW_FAILED;
+    return follow_loses(follow, unit, follow->at_seq, "a record does not check") ? FOLLOW_DONE
+                                                                                 : FOLLOW_FAILED;
 }
 
 // Another server of the database may have been there for a moment, and what was looked for was not.
-static bool may_look_again(struct follow *follow)
+static bool follow_may_look_again(struct follow *follow)
 {
     follow->looks = follow->missed == follow->seq ? follow->looks + 1 : 1;
     follow->missed = follow->seq;
@@ -285,17 +378,18 @@ static bool may_look_again(struct follow *follow)
 }
 
 // Rows are missing from this unit on. They were removed meanwhile, or they are lost.
-static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct rows_lease *lease)
+static enum follow_end follow_pass_over(struct follow *follow, uint64_t unit,
+                                        struct rows_lease *lease)
 {
     bool elsewhere;
-    enum follow_end end = look_closely(follow, lease, &elsewhere);
+    enum follow_end end = follow_look_closely(follow, lease, &elsewhere);
     // What is missing may have been the rest of the unit that was read last.
     bool rest_removed = follow->follows_on && lease->oldest > follow->last_unit;
 
-    if (elsewhere || has_all(follow, lease)) {
+    if (elsewhere || follow_has_all(follow, lease)) {
         return end;
     }
-    if (lease->oldest <= unit && !rest_removed && may_look_again(follow)) {
+    if (lease->oldest <= unit && !rest_removed && follow_may_look_again(follow)) {
         return FOLLOW_DONE;
     }
     follow->follows_on = false;
@@ -308,10 +402,10 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
     if (follow->changed && !follow->journal->settings.repair) {
         return FOLLOW_ASTRAY;
     }
-    if (!lose(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {
+    if (!follow_loses(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {
         return FOLLOW_FAILED;
     }
-    if (!keep_place(follow, unit)) {
+    if (!follow_keep_place(follow, unit)) {
         return FOLLOW_FAILED;
     }
     follow->unit = NULL;
@@ -322,7 +416,7 @@ static enum follow_end pass_over(struct follow *follow, uint64_t unit, struct ro
     return FOLLOW_DONE;
 }
 
-static enum follow_end read_unit(struct follow *follow, uint64_t unit)
+static enum follow_end follow_read_unit(struct follow *follow, uint64_t unit)
 {
     struct pg *pg = pg_of(follow->journal);
     uint64_t after = follow->unit && follow->unit->number == unit ? follow->seq : 0;
@@ -330,7 +424,7 @@ static enum follow_end read_unit(struct follow *follow, uint64_t unit)
 
     follow->gap = false;
     follow->bad = false;
-    outcome = pg_ops(pg)->read(pg->settings.rows, unit, after, take_row, follow);
+    outcome = pg_ops(pg)->read(pg->settings.rows, unit, after, follow_take_row, follow);
     if (progress_stops(&follow->journal->progress) || outcome == ROWS_STOPPED) {
         return FOLLOW_STOPPED;
     }
@@ -342,7 +436,7 @@ static enum follow_end read_unit(struct follow *follow, uint64_t unit)
 }
 
 // The unit that holds what is to be read next.
-static uint64_t unit_to_read(const struct follow *follow, const struct rows_lease *lease)
+static uint64_t follow_unit_to_read(const struct follow *follow, const struct rows_lease *lease)
 {
     if (follow->unit) {
         return follow->unit->number;
@@ -353,14 +447,14 @@ static uint64_t unit_to_read(const struct follow *follow, const struct rows_leas
 // Reads what the unit has. What it has begun with is read to its end; the next one follows on it.
 static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct rows_lease *lease)
 {
-    enum follow_end end = read_unit(follow, unit);
+    enum follow_end end = follow_read_unit(follow, unit);
     bool read = follow->unit && follow->unit->number == unit;
 
     if (end != FOLLOW_DONE) {
         return end;
     }
     if (follow->bad) {
-        return pass_over_rest(follow, unit, lease);
+        return follow_pass_over_rest(follow, unit, lease);
     }
     // Numbers were passed over when rows were lost: the next unit goes on with the next number of a
     // row, or it is damage.
@@ -369,11 +463,11 @@ static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct 
         return FOLLOW_DONE;
     }
     if (follow->gap || !read || (unit >= lease->unit && follow->seq < lease->seq)) {
-        return pass_over(follow, unit, lease);
+        return follow_pass_over(follow, unit, lease);
     }
     if (unit < lease->unit) {
-        if (feed_is_within(&follow->feed) &&
-            !lose(follow, unit, follow->seq, "the unit ends within a record")) {
+        if (record_reader_is_partial(&follow->reader) &&
+            !follow_loses(follow, unit, follow->seq, "the unit ends within a record")) {
             return FOLLOW_FAILED;
         }
         follow->next_unit = unit + 1;
@@ -397,23 +491,23 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
     follow_forget_removed(follow);
     // Those of a unit that was removed before it was begun.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
-    while (end == FOLLOW_DONE && !follow->ahead && !has_all(follow, &goal) &&
-           !has_all(follow, lease)) {
+    while (end == FOLLOW_DONE && !follow->ahead && !follow_has_all(follow, &goal) &&
+           !follow_has_all(follow, lease)) {
         broker_restore_now(follow->journal->broker, pg->settings.clock());
-        end = follow_unit(follow, unit_to_read(follow, lease), lease);
-        if (end == FOLLOW_DONE && is_time_to_look(follow)) {
-            end = look_again(follow, lease);
+        end = follow_unit(follow, follow_unit_to_read(follow, lease), lease);
+        if (end == FOLLOW_DONE && follow_is_time_to_look(follow)) {
+            end = follow_look_again(follow, lease);
         }
         // Another may have taken it meanwhile.
         if (end == FOLLOW_DONE) {
             end = follow_check_history(follow);
         }
     }
-    outlook_set_seq(&pg->outlook, follow->seq);
+    ownership_set_seq(&pg->ownership, follow->seq);
     return end;
 }
 
 void follow_clear(struct follow *follow)
 {
-    feed_clear(&follow->feed);
+    record_reader_clear(&follow->reader);
 }

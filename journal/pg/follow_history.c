@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
-// Whether the rows that were read belong to what the database has now. One that fails over to a
-// server which lacks the last of them steps back, and gives their numbers, that of their unit, and
-// even the epoch, to others.
-
 #include "journal/pg/follow.h"
 
 #include "core/base/log.h"
@@ -13,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum follow_end end_of(enum rows_outcome outcome)
+// Whether the rows that were read belong to what the database has now. One that fails over to a
+// server which lacks the last of them steps back, and gives their numbers, that of their unit, and
+// even the epoch, to others.
+
+static enum follow_end follow_end_of(enum rows_outcome outcome)
 {
     if (outcome == ROWS_DONE) {
         return FOLLOW_DONE;
@@ -21,7 +20,7 @@ static enum follow_end end_of(enum rows_outcome outcome)
     return outcome == ROWS_STOPPED ? FOLLOW_STOPPED : FOLLOW_AWAY;
 }
 
-static uint32_t sum_of(const struct rows_row *row)
+static uint32_t follow_sum(const struct rows_row *row)
 {
     // The library takes what it only reads for its own; no row is too long for an int.
     return crc32_iscsi((unsigned char *)(uintptr_t)row->bytes, (int)row->len, (uint32_t)row->epoch);
@@ -31,45 +30,45 @@ void follow_note_row(struct follow *follow, const struct rows_row *row)
 {
     follow->seq = row->seq;
     follow->last_unit = row->unit;
-    follow->renewal = 0;
+    follow->rewrite = 0;
     follow->last = (struct follow_last){
-        .len = row->len, .epoch = row->epoch, .sum = sum_of(row), .known = true};
+        .len = row->len, .epoch = row->epoch, .sum = follow_sum(row), .known = true};
 }
 
 //
 // What the database has
 //
 
-struct sought {
+struct follow_search {
     const struct follow *follow;
     bool found;
 };
 
 // Checksums of records begin with the salt of the unit and their place: another row, or that of
 // another unit of this number, has others.
-static bool take_last(void *context, const struct rows_row *row)
+static bool follow_take_last(void *context, const struct rows_row *row)
 {
-    struct sought *sought = context;
-    const struct follow *follow = sought->follow;
+    struct follow_search *search = context;
+    const struct follow *follow = search->follow;
 
-    sought->found =
-        row->seq == follow->seq && row->len == follow->last.len && sum_of(row) == follow->last.sum;
+    search->found = row->seq == follow->seq && row->len == follow->last.len &&
+                    follow_sum(row) == follow->last.sum;
     return false;
 }
 
-static enum follow_end find_last(const struct follow *follow, bool *found)
+static enum follow_end follow_find_last(const struct follow *follow, bool *found)
 {
     const struct pg *pg = pg_of(follow->journal);
-    struct sought sought = {.follow = follow};
-    enum rows_outcome outcome =
-        pg_ops(pg)->read(pg->settings.rows, follow->last_unit, follow->seq - 1, take_last, &sought);
+    struct follow_search search = {.follow = follow};
+    enum rows_outcome outcome = pg_ops(pg)->read(pg->settings.rows, follow->last_unit,
+                                                 follow->seq - 1, follow_take_last, &search);
 
-    *found = sought.found;
-    return end_of(outcome);
+    *found = search.found;
+    return follow_end_of(outcome);
 }
 
 // A zeroed head: there is none.
-static bool take_head(void *context, const struct rows_row *row)
+static bool follow_take_head(void *context, const struct rows_row *row)
 {
     struct unit_head *head = context;
 
@@ -80,21 +79,22 @@ static bool take_head(void *context, const struct rows_row *row)
     return false;
 }
 
-static enum follow_end read_head(const struct follow *follow, uint64_t unit, struct unit_head *head)
+static enum follow_end follow_read_head(const struct follow *follow, uint64_t unit,
+                                        struct unit_head *head)
 {
     const struct pg *pg = pg_of(follow->journal);
 
     *head = (struct unit_head){0};
-    return end_of(pg_ops(pg)->read(pg->settings.rows, unit, 0, take_head, head));
+    return follow_end_of(pg_ops(pg)->read(pg->settings.rows, unit, 0, follow_take_head, head));
 }
 
-static struct segment *unit_of(const struct follow *follow, uint64_t number)
+static struct segment *follow_unit_of(const struct follow *follow, uint64_t number)
 {
-    const struct segments *segments = &follow->journal->row.segments;
+    const struct segment_list *segments = &follow->journal->segments.list;
 
     return segments->count > 0 && number >= segments->first &&
                    number < segments->first + segments->count
-               ? segments->list[number - segments->first]
+               ? segments->items[number - segments->first]
                : NULL;
 }
 
@@ -108,7 +108,7 @@ void follow_owe(struct follow *follow)
     follow->owed_from = follow->lease->oldest;
 }
 
-static struct follow_holder holder_in(const struct rows_lease *lease)
+static struct follow_holder follow_holder_in(const struct rows_lease *lease)
 {
     struct follow_holder holder = {.since_ms = lease->since_ms, .epoch = lease->epoch};
 
@@ -118,37 +118,38 @@ static struct follow_holder holder_in(const struct rows_lease *lease)
 
 void follow_note_taking(struct follow *follow, const struct rows_lease *lease)
 {
-    follow->former = holder_in(lease);
+    follow->former = follow_holder_in(lease);
 }
 
 // While this process owns it, nobody else has had it since.
-static struct follow_holder holder_of(const struct follow *follow)
+static struct follow_holder follow_holder_now(const struct follow *follow)
 {
     const struct rows_lease *lease = follow->lease;
 
-    return strcmp(lease->holder, pg_of(follow->journal)->settings.node) == 0 ? follow->former
-                                                                             : holder_in(lease);
+    return strcmp(lease->holder, pg_of(follow->journal)->settings.node) == 0
+               ? follow->former
+               : follow_holder_in(lease);
 }
 
-static bool is_same_taking(const struct follow_holder *a, const struct follow_holder *b)
+static bool follow_is_same_taking(const struct follow_holder *a, const struct follow_holder *b)
 {
     return strcmp(a->name, b->name) == 0 && a->since_ms == b->since_ms;
 }
 
-static bool is_as_before(const struct follow *follow)
+static bool follow_is_as_before(const struct follow *follow)
 {
-    const struct follow_holder holder = holder_of(follow);
+    const struct follow_holder holder = follow_holder_now(follow);
 
-    return follow->known && is_same_taking(&holder, &follow->holder) &&
+    return follow->known && follow_is_same_taking(&holder, &follow->holder) &&
            follow->lease->history == follow->history;
 }
 
 // A holder that finds a server of the database without its taking takes the lease again, there.
 // What that server has may be of others, of whom it knows nothing. What it has added itself
 // elsewhere, up to the row that was read last, is not lost while it, or who has read that, goes on.
-static bool is_taken_again(const struct follow *follow)
+static bool follow_is_taken_again(const struct follow *follow)
 {
-    const struct follow_holder holder = holder_of(follow);
+    const struct follow_holder holder = follow_holder_now(follow);
 
     return strcmp(holder.name, follow->holder.name) == 0 &&
            holder.since_ms != follow->holder.since_ms && follow->last.known &&
@@ -159,31 +160,31 @@ static bool is_taken_again(const struct follow *follow)
 // and others may follow it than those that were looked for in vain.
 void follow_go_back(struct follow *follow)
 {
-    if (!follow->unit && follow->last.known && follow->renewal == 0) {
-        follow->unit = unit_of(follow, follow->last_unit);
+    if (!follow->unit && follow->last.known && follow->rewrite == 0) {
+        follow->unit = follow_unit_of(follow, follow->last_unit);
         follow->follows_on = follow->unit != NULL;
         follow->next_unit = follow->last_unit + 1;
     }
 }
 
 // Not that of the lease, of whose rows none may have been read yet.
-static uint64_t history_of_last(const struct follow *follow)
+static uint64_t follow_history_of_last(const struct follow *follow)
 {
-    const struct segment *last = unit_of(follow, follow->last_unit);
+    const struct segment *last = follow_unit_of(follow, follow->last_unit);
 
     return last ? last->history : 0;
 }
 
-static enum follow_end agree(struct follow *follow)
+static enum follow_end follow_agree(struct follow *follow)
 {
-    const struct follow_holder holder = holder_of(follow);
+    const struct follow_holder holder = follow_holder_now(follow);
 
-    follow->changed |= follow->last_unit > 0 && (!is_same_taking(&holder, &follow->holder) ||
+    follow->changed |= follow->last_unit > 0 && (!follow_is_same_taking(&holder, &follow->holder) ||
                                                  follow->history != follow->lease->history);
-    if (!is_as_before(follow) || follow->lease->unit == follow->last_unit) {
+    if (!follow_is_as_before(follow) || follow->lease->unit == follow->last_unit) {
         follow_go_back(follow);
     }
-    if (follow->owed > 0 && !is_as_before(follow)) {
+    if (follow->owed > 0 && !follow_is_as_before(follow)) {
         follow_owe(follow);
     }
     follow->holder = holder;
@@ -192,44 +193,45 @@ static enum follow_end agree(struct follow *follow)
     return FOLLOW_DONE;
 }
 
-void follow_note_renewal(struct follow *follow, const struct unit_head *head)
+void follow_note_rewrite(struct follow *follow, const struct unit_head *head)
 {
-    const struct segment *last = unit_of(follow, follow->last_unit);
+    const struct segment *last = follow_unit_of(follow, follow->last_unit);
 
-    follow->past = (struct follow_renewal){
+    follow->before = (struct follow_rewrite){
         .history = head->history, .was = last ? last->history : 0, .seq = follow->seq};
 }
 
 // Whether all is being written anew, and what was read of that does not make up for what the
 // database has: it is as before, and has more of that than was read.
-static bool lacks_past(const struct follow *follow)
+static bool follow_lacks_rewrite(const struct follow *follow)
 {
-    const struct segments *segments = &follow->journal->row.segments;
+    const struct segment_list *segments = &follow->journal->segments.list;
     const struct rows_lease *lease = follow->lease;
-    bool renewed = segments->count == 0 || segments->first >= follow->anew_below;
+    bool renewed = segments->count == 0 || segments->first >= follow->rewrite_from;
 
-    return !renewed && lease->history < follow->past.history &&
-           (lease->history > follow->past.was || lease->seq > follow->past.seq);
+    return !renewed && lease->history < follow->before.history &&
+           (lease->history > follow->before.was || lease->seq > follow->before.seq);
 }
 
 // It has fewer rows than were read. Whoever has added the last of them has added those that were
 // read, too, where nobody else has begun a unit since; then nothing but that has happened.
-static enum follow_end is_ahead(struct follow *follow)
+static enum follow_end follow_find_ahead(struct follow *follow)
 {
     const struct rows_lease *lease = follow->lease;
-    const struct segment *unit = unit_of(follow, lease->unit);
-    const struct follow_holder holder = holder_of(follow);
+    const struct segment *unit = follow_unit_of(follow, lease->unit);
+    const struct follow_holder holder = follow_holder_now(follow);
     struct unit_head head;
     enum follow_end end;
 
-    if (lease->history > follow->history || lacks_past(follow)) {
+    if (lease->history > follow->history || follow_lacks_rewrite(follow)) {
         return FOLLOW_DONE;
     }
-    if (lease->unit == 0 || is_same_taking(&holder, &follow->holder) || is_taken_again(follow)) {
+    if (lease->unit == 0 || follow_is_same_taking(&holder, &follow->holder) ||
+        follow_is_taken_again(follow)) {
         follow->ahead = true;
         return FOLLOW_DONE;
     }
-    end = read_head(follow, lease->unit, &head);
+    end = follow_read_head(follow, lease->unit, &head);
     follow->ahead = end == FOLLOW_DONE && unit && unit->salt != 0 && unit->salt == head.salt;
     return end;
 }
@@ -237,15 +239,15 @@ static enum follow_end is_ahead(struct follow *follow)
 // The database goes on without rows that were read. Where he who has added these has noticed, and
 // writes anew all that lives, what was read still holds, and reading goes on where that begins.
 // Otherwise it knows nothing of them, and they are to be forgotten.
-static enum follow_end find_renewal(struct follow *follow)
+static enum follow_end follow_find_rewrite(struct follow *follow)
 {
-    const struct segment *last = unit_of(follow, follow->last_unit);
+    const struct segment *last = follow_unit_of(follow, follow->last_unit);
     struct unit_head head;
-    enum follow_end end = read_head(follow, follow->lease->unit, &head);
-    uint64_t from = head.anew_below;
+    enum follow_end end = follow_read_head(follow, follow->lease->unit, &head);
+    uint64_t from = head.rewrite_from;
 
     if (end == FOLLOW_DONE && from != 0 && from != head.number) {
-        end = read_head(follow, from, &head);
+        end = follow_read_head(follow, from, &head);
     }
     if (end != FOLLOW_DONE) {
         return end;
@@ -260,10 +262,10 @@ static enum follow_end find_renewal(struct follow *follow)
              log_string("why", "the database has lost rows that were read; it was not replicated"));
     follow->unit = NULL;
     follow->next_unit = from;
-    follow->renewal = from;
+    follow->rewrite = from;
     follow->follows_on = false;
     follow->moves++;
-    return agree(follow);
+    return follow_agree(follow);
 }
 
 enum follow_end follow_check_history(struct follow *follow)
@@ -277,42 +279,42 @@ enum follow_end follow_check_history(struct follow *follow)
     if (follow->last_unit == 0) {
         follow->next_unit = 0;
         follow_owe(follow);
-        return agree(follow);
+        return follow_agree(follow);
     }
-    if (is_as_before(follow) && lease->seq >= follow->seq && lease->seq >= follow->owed) {
-        return agree(follow);
+    if (follow_is_as_before(follow) && lease->seq >= follow->seq && lease->seq >= follow->owed) {
+        return follow_agree(follow);
     }
     // What was not read because it would come again may be there in its old place only.
     if (follow->owed > 0 && (lease->oldest < follow->owed_from || lease->seq < follow->seq ||
-                             lease->history < history_of_last(follow))) {
+                             lease->history < follow_history_of_last(follow))) {
         return FOLLOW_ASTRAY;
     }
     // All that was read goes.
     if (follow->last_unit < lease->oldest) {
         follow->follows_on = false;
-        return agree(follow);
+        return follow_agree(follow);
     }
     // It stands for what is damaged.
     if (!follow->last.known) {
         return FOLLOW_DONE;
     }
     // Where all is written anew, and nothing of that was read yet.
-    if (follow->renewal > 0 && is_as_before(follow)) {
+    if (follow->rewrite > 0 && follow_is_as_before(follow)) {
         return FOLLOW_DONE;
     }
-    if (lease->seq < follow->seq || lease->history < history_of_last(follow)) {
-        end = is_ahead(follow);
-        return end != FOLLOW_DONE || follow->ahead ? end : find_renewal(follow);
+    if (lease->seq < follow->seq || lease->history < follow_history_of_last(follow)) {
+        end = follow_find_ahead(follow);
+        return end != FOLLOW_DONE || follow->ahead ? end : follow_find_rewrite(follow);
     }
-    end = find_last(follow, &found);
+    end = follow_find_last(follow, &found);
     if (end != FOLLOW_DONE) {
         return end;
     }
     if (found) {
-        return agree(follow);
+        return follow_agree(follow);
     }
     // Until the holder has written anew what lives, it has added nothing there.
     follow->ahead = follow->owed == 0 && lease->history <= follow->history &&
-                    is_taken_again(follow) && !lacks_past(follow);
-    return follow->ahead ? FOLLOW_DONE : find_renewal(follow);
+                    follow_is_taken_again(follow) && !follow_lacks_rewrite(follow);
+    return follow->ahead ? FOLLOW_DONE : follow_find_rewrite(follow);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/pg/packing.h"
 
-#include "journal/seal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 // The items, `count` of them at least. NULL without memory: they stay as they are.
-static void *grown(void *items, size_t *capacity, size_t count, size_t size)
+static void *packing_grown(void *items, size_t *capacity, size_t count, size_t size)
 {
     void *more = items;
 
@@ -19,7 +17,7 @@ static void *grown(void *items, size_t *capacity, size_t count, size_t size)
 }
 
 // No row has more parts than there will ever be, so that none of them moves while they are filled.
-static bool make_room(struct packing *packing, const struct batch *batch)
+static bool packing_make_room(struct packing *packing, const struct log_batch *batch)
 {
     size_t chunks = 0;
     size_t segments = 0;
@@ -35,18 +33,18 @@ static bool make_room(struct packing *packing, const struct batch *batch)
         last = chunk->segment;
     }
     cuts = (batch->bytes + segments * CODEC_SEGMENT_HEAD) / ROWS_BYTES_MAX + 1;
-    rows = grown(packing->rows, &packing->row_capacity, segments + cuts, sizeof *rows);
+    rows = packing_grown(packing->rows, &packing->row_capacity, segments + cuts, sizeof *rows);
     packing->rows = rows ? rows : packing->rows;
-    parts = grown(packing->parts, &packing->part_capacity, CHUNK_PARTS * chunks + segments + cuts,
-                  sizeof *parts);
+    parts = packing_grown(packing->parts, &packing->part_capacity,
+                          CHUNK_PARTS * chunks + segments + cuts, sizeof *parts);
     packing->parts = parts ? parts : packing->parts;
-    heads = grown(packing->heads, &packing->head_capacity, segments, CODEC_SEGMENT_HEAD);
+    heads = packing_grown(packing->heads, &packing->head_capacity, segments, CODEC_SEGMENT_HEAD);
     packing->heads = heads ? heads : packing->heads;
     return rows && parts && heads;
 }
 
-static struct rows_new *next_row(struct packing *packing, const struct segment *segment,
-                                 uint64_t seq)
+static struct rows_new *packing_next_row(struct packing *packing, const struct segment *segment,
+                                         uint64_t seq)
 {
     struct rows_new *row = &packing->rows[packing->count];
 
@@ -58,15 +56,15 @@ static struct rows_new *next_row(struct packing *packing, const struct segment *
     return row;
 }
 
-static void add(struct packing *packing, const struct segment *segment, uint64_t seq, char *bytes,
-                size_t len)
+static void packing_add(struct packing *packing, const struct segment *segment, uint64_t seq,
+                        char *bytes, size_t len)
 {
     while (len > 0) {
         struct rows_new *row = packing->count ? &packing->rows[packing->count - 1] : NULL;
         size_t most;
 
         if (!row || row->unit != segment->number || row->len == ROWS_BYTES_MAX) {
-            row = next_row(packing, segment, seq);
+            row = packing_next_row(packing, segment, seq);
         }
         most = ROWS_BYTES_MAX - row->len;
         most = len < most ? len : most;
@@ -79,14 +77,14 @@ static void add(struct packing *packing, const struct segment *segment, uint64_t
     }
 }
 
-bool packing_pack(struct packing *packing, struct batch *batch, uint64_t seq)
+bool packing_pack(struct packing *packing, struct log_batch *batch, uint64_t seq)
 {
     const struct segment *begun = NULL;
 
     packing->count = 0;
     packing->part_count = 0;
     packing->head_count = 0;
-    if (!make_room(packing, batch)) {
+    if (!packing_make_room(packing, batch)) {
         return false;
     }
     for (struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
@@ -94,29 +92,31 @@ bool packing_pack(struct packing *packing, struct batch *batch, uint64_t seq)
         struct iovec parts[CHUNK_PARTS];
         int count;
 
-        if (!segment->published && segment != begun) {
+        if (!segment_is_published(segment) && segment != begun) {
             char *head = packing->heads[packing->head_count++];
 
             begun = segment;
             segment_put_unit_head(head, segment);
-            add(packing, segment, seq, head, CODEC_SEGMENT_HEAD);
+            packing_add(packing, segment, seq, head, CODEC_SEGMENT_HEAD);
         }
         chunk_seal(chunk);
         count = chunk_parts(chunk, parts);
         for (int i = 0; i < count; i++) {
-            add(packing, segment, seq, parts[i].iov_base, parts[i].iov_len);
+            packing_add(packing, segment, seq, parts[i].iov_base, parts[i].iov_len);
         }
         packing->history = segment->history;
     }
     return true;
 }
 
-void packing_written(const struct batch *batch)
+void packing_written(const struct log_batch *batch)
 {
     for (const struct chunk *chunk = batch->head; chunk; chunk = chunk->next) {
         struct segment *segment = chunk->segment;
 
-        segment->published = true;
+        if (!segment_is_published(segment)) {
+            segment_set_state(segment, SEGMENT_PUBLISHED);
+        }
         segment->written = chunk->offset + chunk_size(chunk);
         segment->synced = segment->written;
     }

@@ -51,10 +51,10 @@ bool schema_shard_is_sane(const char *shard)
            strspn(shard, "abcdefghijklmnopqrstuvwxyz0123456789_") == len;
 }
 
-static enum rows_outcome say(struct db *db, const char *format, ...)
+static enum rows_outcome schema_say(struct db *db, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static enum rows_outcome say(struct db *db, const char *format, ...)
+static enum rows_outcome schema_say(struct db *db, const char *format, ...)
 {
     char command[512];
     va_list args;
@@ -67,14 +67,14 @@ static enum rows_outcome say(struct db *db, const char *format, ...)
 }
 
 // What version 1 has not. No row is written anew for that.
-static enum rows_outcome raise_version(struct db *db)
+static enum rows_outcome schema_raise_version(struct db *db)
 {
-    return say(db, "ALTER TABLE tandem.lease ADD COLUMN history bigint NOT NULL DEFAULT 0; "
-                   "UPDATE tandem.version SET version = " SCHEMA_VERSION);
+    return schema_say(db, "ALTER TABLE tandem.lease ADD COLUMN history bigint NOT NULL DEFAULT 0; "
+                          "UPDATE tandem.version SET version = " SCHEMA_VERSION);
 }
 
 // Before anything is changed.
-static enum rows_outcome check_version(struct db *db, bool *old)
+static enum rows_outcome schema_check_version(struct db *db, bool *old)
 {
     PGresult *result;
     enum rows_outcome outcome =
@@ -98,70 +98,72 @@ static enum rows_outcome check_version(struct db *db, bool *old)
 
 // To attach it, other than to make it as a partition, keeps nobody from adding rows of another
 // shard.
-static enum rows_outcome attach_shard(struct db *db, const char *shard)
+static enum rows_outcome schema_attach_shard(struct db *db, const char *shard)
 {
-    return say(db,
-               "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_inherits "
-               "WHERE inhrelid = 'tandem.shard_%s'::regclass) THEN "
-               "ALTER TABLE tandem.rows ATTACH PARTITION tandem.shard_%s FOR VALUES IN ('%s'); "
-               "END IF; END $$",
-               shard, shard, shard);
+    return schema_say(
+        db,
+        "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_inherits "
+        "WHERE inhrelid = 'tandem.shard_%s'::regclass) THEN "
+        "ALTER TABLE tandem.rows ATTACH PARTITION tandem.shard_%s FOR VALUES IN ('%s'); "
+        "END IF; END $$",
+        shard, shard, shard);
 }
 
 // What is truncated in the end need not be vacuumed before; and whoever does that would hold it.
-static enum rows_outcome make_shard(struct db *db, const char *shard)
+static enum rows_outcome schema_make_shard(struct db *db, const char *shard)
 {
-    enum rows_outcome outcome = say(db,
-                                    "CREATE TABLE IF NOT EXISTS tandem.shard_%s "
-                                    "(LIKE tandem.rows INCLUDING STORAGE) PARTITION BY LIST (slot)",
-                                    shard);
+    enum rows_outcome outcome =
+        schema_say(db,
+                   "CREATE TABLE IF NOT EXISTS tandem.shard_%s "
+                   "(LIKE tandem.rows INCLUDING STORAGE) PARTITION BY LIST (slot)",
+                   shard);
 
     for (unsigned slot = 0; slot < ROWS_UNITS_MAX && outcome == ROWS_DONE; slot++) {
-        outcome = say(db,
-                      "CREATE TABLE IF NOT EXISTS tandem.rows_%s_%u PARTITION OF "
-                      "tandem.shard_%s (PRIMARY KEY (unit, seq)) FOR VALUES IN (%u) "
-                      "WITH (autovacuum_enabled = false, toast.autovacuum_enabled = false)",
-                      shard, slot, shard, slot);
+        outcome = schema_say(db,
+                             "CREATE TABLE IF NOT EXISTS tandem.rows_%s_%u PARTITION OF "
+                             "tandem.shard_%s (PRIMARY KEY (unit, seq)) FOR VALUES IN (%u) "
+                             "WITH (autovacuum_enabled = false, toast.autovacuum_enabled = false)",
+                             shard, slot, shard, slot);
     }
     if (outcome == ROWS_DONE) {
-        outcome = attach_shard(db, shard);
+        outcome = schema_attach_shard(db, shard);
     }
     if (outcome == ROWS_DONE) {
-        outcome =
-            say(db, "INSERT INTO tandem.lease (shard) VALUES ('%s') ON CONFLICT DO NOTHING", shard);
+        outcome = schema_say(
+            db, "INSERT INTO tandem.lease (shard) VALUES ('%s') ON CONFLICT DO NOTHING", shard);
     }
     return outcome;
 }
 
-static enum rows_outcome make(struct db *db, const char *shard)
+static enum rows_outcome schema_make(struct db *db, const char *shard)
 {
     enum rows_outcome outcome = db_ready(db);
     bool old = false;
 
     if (outcome == ROWS_DONE) {
-        outcome = say(db, "%s", begin);
+        outcome = schema_say(db, "%s", begin);
     }
     if (outcome == ROWS_DONE) {
-        outcome = check_version(db, &old);
+        outcome = schema_check_version(db, &old);
     }
     if (outcome == ROWS_DONE && old) {
-        outcome = raise_version(db);
+        outcome = schema_raise_version(db);
     }
     if (outcome == ROWS_DONE) {
         db_go_on(db);
         outcome = db_say(db, tables, DB_CHANGES);
     }
     if (outcome == ROWS_DONE) {
-        outcome = say(db, "INSERT INTO tandem.version SELECT " SCHEMA_VERSION
-                          " WHERE NOT EXISTS (SELECT FROM tandem.version)");
+        outcome = schema_say(db, "INSERT INTO tandem.version SELECT " SCHEMA_VERSION
+                                 " WHERE NOT EXISTS (SELECT FROM tandem.version)");
     }
     if (outcome == ROWS_DONE) {
-        outcome = make_shard(db, shard);
+        outcome = schema_make_shard(db, shard);
     }
-    return outcome == ROWS_DONE ? say(db, "COMMIT") : outcome;
+    return outcome == ROWS_DONE ? schema_say(db, "COMMIT") : outcome;
 }
 
-static void tell_grants(const char *shard, char *said, size_t size)
+static void schema_tell_grants(const char *shard, char *said, size_t size)
 {
     size_t len = (size_t)snprintf(
         said, size,
@@ -183,7 +185,7 @@ static void tell_grants(const char *shard, char *said, size_t size)
     }
 }
 
-bool pg_init_store(const char *conninfo, const char *shard, char *said, size_t size)
+bool journal_pg_init_store(const char *conninfo, const char *shard, char *said, size_t size)
 {
     struct db db;
     bool good = false;
@@ -195,12 +197,12 @@ bool pg_init_store(const char *conninfo, const char *shard, char *said, size_t s
     if (db_init(&db, conninfo, PATIENCE_FOR)) {
         db.bare = true;
         db_begin(&db);
-        good = make(&db, shard) == ROWS_DONE;
+        good = schema_make(&db, shard) == ROWS_DONE;
     } else {
         (void)db_fail(&db, ROWS_AWAY, "out of memory");
     }
     if (good) {
-        tell_grants(shard, said, size);
+        schema_tell_grants(shard, said, size);
     } else {
         (void)snprintf(said, size, "%s", db.why);
     }

@@ -32,10 +32,11 @@ bool schema_shard_is_sane(const char *shard);
 
 // Makes what is not there yet, as the user of the connection string, and leaves alone what is:
 // calling it again does no harm. Tables of version 1 are raised, also while brokers use them: those
-// of that version go on until they connect anew. `said`, of SCHEMA_SAID_SIZE bytes at least, is
+// of that version go on until they connect anew. `said`, of SCHEMA_TEXT_SIZE bytes at least, is
 // then what is to be granted to the role by which the broker connects, as SQL. False: `said` is
 // why; without passwords.
-#define SCHEMA_SAID_SIZE 8192
-bool pg_init_store(const char *conninfo, const char *shard, char *said, size_t size) MUST_USE;
+#define SCHEMA_TEXT_SIZE 8192
+bool journal_pg_init_store(const char *conninfo, const char *shard, char *said,
+                           size_t size) MUST_USE;
 
 #endif

@@ -2,7 +2,7 @@
 #include "tests/budget/host.h"
 
 #include "core/base/macros.h"
-#include "journal/file/store.h"
+#include "journal/file/files.h"
 #include "journal/journal.h"
 #include "tests/journal/fake_worker.h"
 #include "tests/journal/file/fake_disk.h"
@@ -234,7 +234,7 @@ struct caller *host_connect(struct host *host)
 
 static void feed(struct caller *caller)
 {
-    struct feed fed = caller->host->frontend->feed(caller->conn, caller->said, COMMANDS);
+    struct record_reader fed = caller->host->frontend->feed(caller->conn, caller->said, COMMANDS);
 
     ENSURE(fed.used == caller->said.len && fed.state != FEED_FINISHED);
     caller->said.len = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Segments as the process knows them, and batches of records on their way to them.
-#include "journal/batch.h"
+#include "journal/log_batch.h"
 #include "journal/segment.h"
 
 #include "tests/support/nth_alloc.h"
@@ -127,69 +127,69 @@ static void every_noted_id_is_in_a_run(void **state)
     segment_free(NULL);
 }
 
-static void add(struct segments *segments, uint64_t number)
+static void add(struct segment_list *segments, uint64_t number)
 {
-    assert_true(segments_make_room(segments));
-    segments_add(segments, segment_at(number, 0));
+    assert_true(segment_list_make_room(segments));
+    segment_list_add(segments, segment_at(number, 0));
 }
 
 static void a_row_finds_segments_by_their_marks(void **state)
 {
-    struct segments segments = {0};
+    struct segment_list segments = {0};
     const uint64_t first = UINT64_C(0x1fffffffe);
 
     (void)state;
-    assert_null(segments_marked(&segments, 0));
+    assert_null(segment_list_marked(&segments, 0));
     for (uint64_t i = 0; i < 20; i++) {
         add(&segments, first + i);
     }
     for (uint64_t i = 0; i < 20; i++) {
-        assert_int_equal(segments_marked(&segments, (uint32_t)(first + i))->number, first + i);
+        assert_int_equal(segment_list_marked(&segments, (uint32_t)(first + i))->number, first + i);
     }
-    assert_null(segments_marked(&segments, (uint32_t)(first - 1)));
-    assert_null(segments_marked(&segments, (uint32_t)(first + 20)));
-    segment_free(segments_shift(&segments));
-    assert_null(segments_marked(&segments, (uint32_t)first));
-    assert_int_equal(segments_marked(&segments, (uint32_t)(first + 1))->number, first + 1);
-    segments_clear(&segments);
+    assert_null(segment_list_marked(&segments, (uint32_t)(first - 1)));
+    assert_null(segment_list_marked(&segments, (uint32_t)(first + 20)));
+    segment_free(segment_list_shift(&segments));
+    assert_null(segment_list_marked(&segments, (uint32_t)first));
+    assert_int_equal(segment_list_marked(&segments, (uint32_t)(first + 1))->number, first + 1);
+    segment_list_clear(&segments);
     assert_int_equal(segments.count, 0);
 }
 
 static void a_row_whose_oldest_go_stays_small(void **state)
 {
-    struct segments segments = {0};
+    struct segment_list segments = {0};
 
     (void)state;
     for (uint64_t number = 1; number <= 10000; number++) {
         add(&segments, number);
         if (segments.count > 5) {
-            struct segment *oldest = segments_shift(&segments);
+            struct segment *oldest = segment_list_shift(&segments);
 
             assert_int_equal(oldest->number, number - 5);
             segment_free(oldest);
         }
     }
     assert_int_equal(segments.first, 9996);
-    assert_int_equal(segments.list[4]->number, 10000);
+    assert_int_equal(segments.items[4]->number, 10000);
     assert_true(segments.capacity <= 16);
-    segments_clear(&segments);
+    segment_list_clear(&segments);
 }
 
 static void an_empty_row_goes_on_at_any_number(void **state)
 {
-    struct segments segments = {0};
+    struct segment_list segments = {0};
 
     (void)state;
     add(&segments, 3);
-    segment_free(segments_shift(&segments));
+    segment_free(segment_list_shift(&segments));
     add(&segments, 7);
-    assert_int_equal(segments_marked(&segments, 7)->number, 7);
-    segments_clear(&segments);
+    assert_int_equal(segment_list_marked(&segments, 7)->number, 7);
+    segment_list_clear(&segments);
 }
 
 static void room_is_refused_without_memory(void **state)
 {
-    struct segments segments = {0};
+    struct segment_list segments = {0};
     struct segment *segment = segment_at(1, 0);
     struct chunk_pool pool = {0};
 
@@ -197,7 +197,7 @@ static void room_is_refused_without_memory(void **state)
     nth_alloc_fail(1);
     assert_false(segment_make_room(segment));
     nth_alloc_fail(1);
-    assert_false(segments_make_room(&segments));
+    assert_false(segment_list_make_room(&segments));
     nth_alloc_fail(1);
     assert_null(segment_new(2, 0));
     nth_alloc_fail(3);
@@ -215,7 +215,7 @@ static void room_is_refused_without_memory(void **state)
 struct bench {
     struct chunk_pool pool;
     struct segment *segment;
-    struct batch batch;
+    struct log_batch batch;
 };
 
 static int bench_setup(void **state)
@@ -321,7 +321,7 @@ static void another_segment_gets_another_chunk(void **state)
 static void a_batch_takes_over_what_another_has(void **state)
 {
     struct bench *bench = *state;
-    struct batch more;
+    struct log_batch more;
 
     batch_init(&more, 2);
     more.marked = true;
@@ -419,7 +419,7 @@ static void what_was_set_aside_serves_without_memory(void **state)
 
 #define BENCH_TEST(f) cmocka_unit_test_setup_teardown(f, bench_setup, bench_teardown)
 
-static size_t chunks_of(const struct batch *batch)
+static size_t chunks_of(const struct log_batch *batch)
 {
     size_t count = 0;
 
@@ -434,12 +434,12 @@ static void small_batches_are_packed_into_few_chunks(void **state)
     struct segment *segment = segment_at(1, 72);
     struct segment *other = segment_at(2, 72);
     struct chunk_pool pool = {0};
-    struct batch all;
+    struct log_batch all;
 
     (void)state;
     batch_init(&all, 0);
     for (unsigned i = 0; i < 1000; i++) {
-        struct batch batch;
+        struct log_batch batch;
         char *to;
 
         batch_init(&batch, i + 1);
@@ -468,8 +468,8 @@ static void what_follows_a_body_or_a_gap_is_not_packed(void **state)
     struct segment *segment = segment_at(1, 72);
     struct chunk_pool pool = {0};
     struct blob *blob = blob_copy(slice_of("0123456789", 10));
-    struct batch all;
-    struct batch batch;
+    struct log_batch all;
+    struct log_batch batch;
 
     (void)state;
     batch_init(&all, 0);

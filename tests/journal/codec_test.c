@@ -2,7 +2,7 @@
 // Records as bytes and back: each says what it said.
 #include "tests/journal/sealed.h"
 
-#include "journal/codec_memo.h"
+#include "journal/codec.h"
 
 #include <string.h>
 

@@ -142,10 +142,10 @@ static bool says_dropped(const struct bed *bed)
 {
     const struct journal *journal = bed->journal;
 
-    return journal->row.segments.first > 2 && journal->row.removing &&
-           journal->position.reached >= journal->row.removable_at &&
-           journal->position.synced < journal->row.removable_at &&
-           journal->row.current->synced < journal->row.current->written;
+    return journal->segments.list.first > 2 && journal->segments.removing &&
+           journal->position.reached >= journal->segments.removable_at &&
+           journal->position.synced < journal->segments.removable_at &&
+           journal->segments.current->synced < journal->segments.current->written;
 }
 
 static void finish(struct bed *bed, uint64_t id)
@@ -207,17 +207,17 @@ static void a_start_removes_nothing_for_what_could_not_be_synced(void **state)
     (void)state;
     work_until_dropped(bed);
     fake_disk_fault(bed->disk, &fault);
-    for (int i = 0; i < 10 && !bed->journal->row.unsound_below; i++) {
+    for (int i = 0; i < 10 && !bed->journal->segments.rewrite_from; i++) {
         (void)fake_worker_run(&bed->disk_worker);
         bed_turn(bed);
     }
-    assert_true(bed->journal->row.unsound_below > 0);
-    for (int i = 0; i < 10 && !bed->journal->row.current->published; i++) {
+    assert_true(bed->journal->segments.rewrite_from > 0);
+    for (int i = 0; i < 10 && !segment_is_published(bed->journal->segments.current); i++) {
         (void)BED_PUT(bed, .body_len = 100);
         bed_turn(bed);
         (void)fake_worker_run(&bed->disk_worker);
     }
-    assert_true(bed->journal->row.current->published);
+    assert_true(segment_is_published(bed->journal->segments.current));
     bed_abandon(bed);
     bed->disk_worker.waits = false;
     fake_disk_kill(bed->disk);

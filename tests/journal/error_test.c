@@ -191,13 +191,13 @@ static void work_until_removed(struct bed *bed)
     struct journal *journal = bed->journal;
 
     bed->disk_worker.waits = true;
-    for (int i = 0; i < 1000 && !(journal->work.busy && journal->work.task.kind == TASK_REMOVE);
+    for (int i = 0; i < 1000 && !(journal->slot.busy && journal->slot.task.kind == TASK_REMOVE);
          i++) {
         (void)fake_worker_run(&bed->disk_worker);
         (void)bed_cancel(bed, BED_PUT(bed, .body_len = 2900));
         bed_turn(bed);
     }
-    assert_true(journal->work.busy && journal->work.task.kind == TASK_REMOVE);
+    assert_true(journal->slot.busy && journal->slot.task.kind == TASK_REMOVE);
 }
 
 static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/fake_worker.h"
 
-#include "journal/file/task_run.h"
+#include "journal/file/files.h"
 
 #include "tests/journal/file/fake_file.h"
 

@@ -2,10 +2,10 @@
 #include "tests/journal/journal_bed.h"
 
 #include "tests/support/broker_check.h"
-#include "journal/check.h"
-#include "journal/file/check.h"
+#include "tests/journal/journal_check.h"
+#include "tests/journal/file/files_check.h"
+#include "journal/file/files_private.h"
 #include "journal/file/files.h"
-#include "journal/file/store.h"
 #include "journal/space.h"
 
 #include <errno.h>
@@ -229,8 +229,9 @@ void bed_free(struct bed *bed)
 // The size of a file, or of the largest job that has a larger one to itself.
 static uint64_t file_size(const struct bed *bed)
 {
-    const struct segments *segments = &bed->journal->row.segments;
-    const struct segment *going[] = {bed->journal->row.removing, files_of(bed->journal)->shedding};
+    const struct segment_list *segments = &bed->journal->segments.list;
+    const struct segment *going[] = {bed->journal->segments.removing,
+                                     files_of(bed->journal)->freeing};
     uint64_t most = bed_info(bed).file_max;
 
     for (size_t i = 0; i < sizeof going / sizeof *going; i++) {
@@ -239,7 +240,7 @@ static uint64_t file_size(const struct bed *bed)
         }
     }
     for (size_t i = 0; i < segments->count; i++) {
-        uint64_t end = segments->list[i]->end;
+        uint64_t end = segments->items[i]->end;
 
         most = end > most ? end : most;
     }

@@ -2,7 +2,7 @@
 // Records that are wrong, by accident or on purpose: none is read.
 #include "tests/journal/sealed.h"
 
-#include "journal/codec_memo.h"
+#include "journal/codec.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // When somebody may be told, and what survives, on a disk that works.
-#include "journal/file/about.h"
+#include "journal/file/manifest.h"
 #include "tests/journal/journal_bed.h"
 
 #include <errno.h>
@@ -330,7 +330,7 @@ static void expect_tidy(struct bed *bed)
             assert_true(len % 8 == 0);
         }
     }
-    assert_non_null(fake_disk_bytes(bed->disk, ABOUT_NAME, &len));
+    assert_non_null(fake_disk_bytes(bed->disk, MANIFEST_NAME, &len));
     assert_int_equal(used + len, fake_disk_used(bed->disk));
 }
 

@@ -3,7 +3,7 @@
 #include "journal/worker.h"
 
 #include "core/base/log.h"
-#include "journal/file/task_run.h"
+#include "journal/file/files.h"
 
 #include "tests/journal/fake_worker.h"
 #include "tests/journal/file/fake_disk.h"
@@ -63,7 +63,7 @@ static int setup(void **state)
     bench.segment = segment_new(1, 5);
     assert_non_null(bench.segment);
     assert_int_equal(pipe(bench.woken), 0);
-    runner = task_runner_on(&bench.io);
+    runner = journal_files_runner(&bench.io);
     assert_int_equal(worker_thread_new(&bench.thread, &runner, tick, wake, &bench), 0);
     bench.worker = worker_thread_interface(bench.thread);
     *state = &bench;
@@ -157,14 +157,14 @@ static void the_loop_appends_while_a_batch_is_written(void **state)
 {
     struct bench *bench = *state;
     struct chunk_pool pool = {0};
-    struct batch batches[2];
+    struct log_batch batches[2];
     struct task task;
 
     prepare(bench);
     bench->segment->end = 72;
     batch_init(&batches[0], 0);
     for (unsigned i = 0; i < 20; i++) {
-        struct batch *now = &batches[i % 2];
+        struct log_batch *now = &batches[i % 2];
         char *to = batch_reserve(now, &pool, bench->segment, 24);
 
         assert_non_null(to);
@@ -222,7 +222,7 @@ static void without_memory_there_is_no_worker_thread(void **state)
     struct task_runner runner;
 
     nth_alloc_fail(1);
-    runner = task_runner_on(&bench->io);
+    runner = journal_files_runner(&bench->io);
     assert_int_equal(worker_thread_new(&other, &runner, tick, wake, bench), ENOMEM);
     nth_alloc_fail(0);
     assert_null(other);

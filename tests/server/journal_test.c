@@ -3,7 +3,7 @@
 
 // memmem is a GNU function.
 #define _GNU_SOURCE
-#include "journal/file/about.h"
+#include "journal/file/manifest.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
@@ -276,13 +276,13 @@ static void jobs_of_all_protocols_survive(void **state)
 static void give_host(const struct sandbox *sandbox, const char *host)
 {
     struct journal_io io;
-    struct about about;
+    struct manifest about;
     int error;
 
     assert_int_equal(journal_disk_open(&io, sandbox->journal), 0);
-    assert_int_equal(about_load(&about, &io, &error), ABOUT_GOOD);
+    assert_int_equal(manifest_load(&about, &io, &error), MANIFEST_GOOD);
     (void)snprintf(about.host, sizeof about.host, "%s", host);
-    assert_int_equal(about_save(&about, &io), 0);
+    assert_int_equal(manifest_save(&about, &io), 0);
     journal_disk_close(&io);
 }
 

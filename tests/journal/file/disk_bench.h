@@ -5,7 +5,7 @@
 // A disk to be tried out, the real one in a directory of its own or the fake one, and what tests of
 // both do with its files. Whatever is not expected fails the test.
 
-#include "journal/file/io.h"
+#include "journal/file/disk.h"
 #include "tests/journal/file/fake_disk.h"
 
 struct disk_bench {

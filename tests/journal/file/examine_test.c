@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "journal/file/disk_read.h"
+#include "journal/file/disk.h"
 #include "journal/file/examine.h"
 #include "journal/journal.h"
 #include "tests/support/nth_alloc.h"
@@ -106,7 +106,7 @@ static void what_would_change_something_is_said_to_be_done_and_is_not(void **sta
 
     (void)state;
     make_file();
-    assert_int_equal(disk_read_open(&io, directory), 0);
+    assert_int_equal(journal_disk_open_readonly(&io, directory), 0);
     assert_int_equal(io.open(io.disk, "file", JOURNAL_OPEN_READ, &opened), 0);
     assert_int_equal(io.write(io.disk, opened, &part, 1, 0, &put), 0);
     assert_int_equal(put, 5);
@@ -118,7 +118,7 @@ static void what_would_change_something_is_said_to_be_done_and_is_not(void **sta
     assert_int_equal(io.sync_directory(io.disk), 0);
     io.close(io.disk, opened);
     assert_int_equal(io.open(io.disk, "file", JOURNAL_OPEN_CREATE, &opened), EROFS);
-    disk_read_close(&io);
+    journal_disk_close_readonly(&io);
     assert_file_is_as_it_was();
 }
 
@@ -128,14 +128,14 @@ static void two_do_not_use_the_directory_at_once(void **state)
     struct journal_io second;
 
     (void)state;
-    assert_int_equal(disk_read_open(&first, directory), 0);
-    assert_int_equal(disk_read_open(&second, directory), 0);
+    assert_int_equal(journal_disk_open_readonly(&first, directory), 0);
+    assert_int_equal(journal_disk_open_readonly(&second, directory), 0);
     assert_int_equal(first.lock(first.disk), 0);
     assert_int_equal(second.lock(second.disk), EWOULDBLOCK);
     first.unlock(first.disk);
     assert_int_equal(second.lock(second.disk), 0);
-    disk_read_close(&second);
-    disk_read_close(&first);
+    journal_disk_close_readonly(&second);
+    journal_disk_close_readonly(&first);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_DISK_H
 #define TANDEM_TESTS_JOURNAL_FILE_FAKE_DISK_H
 
-// A disk in memory for the journal (journal/file/io.h) that fails, forgets and reports false
+// A disk in memory for the journal (journal/file/disk.h) that fails, forgets and reports false
 // success as it is told.
 //
 // It knows what is written and what is safe. Bytes are safe once their file was synced, names once
@@ -13,7 +13,7 @@
 // Nothing here uses the allocator, so that a test which fails the n-th allocation fails one of the
 // journal.
 
-#include "journal/file/io.h"
+#include "journal/file/disk.h"
 #include "tests/journal/file/fake_file.h"
 
 #include <stdbool.h>

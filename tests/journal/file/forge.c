@@ -2,7 +2,7 @@
 #include "tests/journal/file/forge.h"
 
 #include "core/broker.h"
-#include "journal/codec_memo.h"
+#include "journal/codec.h"
 #include "journal/segment.h"
 
 #include <stdlib.h>

@@ -54,14 +54,14 @@ bool bed_has(const struct replay_bed *b, uint64_t id)
 
 const struct segment *bed_segment(const struct replay_bed *b, size_t place)
 {
-    assert_true(place < b->revived.journal->row.segments.count);
-    return b->revived.journal->row.segments.list[place];
+    assert_true(place < b->revived.journal->segments.list.count);
+    return b->revived.journal->segments.list.items[place];
 }
 
 void bed_expect_row(const struct replay_bed *b, uint64_t first, size_t count)
 {
-    assert_int_equal(b->revived.journal->row.segments.count, count);
-    assert_true(count == 0 || b->revived.journal->row.segments.first == first);
+    assert_int_equal(b->revived.journal->segments.list.count, count);
+    assert_true(count == 0 || b->revived.journal->segments.list.first == first);
 }
 
 void expect_says(const char *text, const char *what)

@@ -5,9 +5,9 @@
 #include "core/base/macros.h"
 #include "tests/support/broker_check.h"
 #include "core/restore.h"
-#include "journal/check.h"
+#include "tests/journal/journal_check.h"
 #include "journal/file/replay.h"
-#include "journal/file/store.h"
+#include "journal/file/files.h"
 
 #include <stdlib.h>
 
@@ -53,8 +53,8 @@ static void check_row(const struct journal *journal)
 {
     journal_check(journal);
     journal_check_ledger(journal);
-    for (size_t i = 0; i < journal->row.segments.count; i++) {
-        const struct segment *segment = journal->row.segments.list[i];
+    for (size_t i = 0; i < journal->segments.list.count; i++) {
+        const struct segment *segment = journal->segments.list.items[i];
 
         ENSURE(segment->file == -1 && segment->end <= segment->size + CODEC_SEGMENT_HEAD);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Tasks that make a file, or have it go, in steps.
-#include "journal/file/task_run.h"
+#include "journal/file/files.h"
 
 #include "tests/journal/file/fake_disk.h"
 
@@ -65,7 +65,7 @@ static void make_file(struct bench *bench)
     assert_int_equal(bench->io.open(bench->io.disk, NAME, JOURNAL_OPEN_CREATE, &file), 0);
     assert_int_equal(bench->io.allocate(bench->io.disk, file, SIZE), 0);
     bench->io.close(bench->io.disk, file);
-    bench->segment->published = true;
+    bench->segment->state = SEGMENT_PUBLISHED;
     bench->segment->size = SIZE;
     fake_disk_trace_clear(bench->disk);
 }
@@ -92,7 +92,7 @@ static void a_large_file_loses_its_name_first(void **state)
     for (uint64_t size = SIZE; size > 0;) {
         assert_int_equal(fake_disk_used(bench->disk), size);
         size -= SIZE / 4;
-        assert_int_equal(run(bench, TASK_SHED, size), 0);
+        assert_int_equal(run(bench, TASK_FREE_SPACE, size), 0);
     }
     expect_gone(bench);
 }
@@ -115,7 +115,7 @@ static void a_file_that_cannot_be_made_shorter_goes_all_the_same(void **state)
     make_file(bench);
     assert_int_equal(run(bench, TASK_REMOVE, SIZE / 4), 0);
     fail_next(bench, FAKE_TRUNCATE, EIO);
-    assert_int_equal(run(bench, TASK_SHED, SIZE / 2), 0);
+    assert_int_equal(run(bench, TASK_FREE_SPACE, SIZE / 2), 0);
     expect_gone(bench);
 
     // No descriptor is left.
@@ -159,9 +159,9 @@ static void a_spare_is_made_in_steps(void **state)
     assert_string_equal(bench->task.failed, "allocate");
     assert_null(fake_disk_bytes(bench->disk, SEGMENT_SPARE_NAME, &len));
     assert_true(bench->segment->file >= 0);
-    assert_int_equal(run(bench, TASK_SHED, SIZE / 2), 0);
+    assert_int_equal(run(bench, TASK_FREE_SPACE, SIZE / 2), 0);
     assert_int_equal(fake_disk_used(bench->disk), SIZE / 2);
-    assert_int_equal(run(bench, TASK_SHED, 0), 0);
+    assert_int_equal(run(bench, TASK_FREE_SPACE, 0), 0);
     expect_gone(bench);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // What a task does to the disk, in which order, and what it leaves behind where the disk fails.
-#include "journal/file/task_run.h"
+#include "journal/file/files.h"
 
 #include "journal/codec.h"
 #include "tests/journal/file/fake_disk.h"
@@ -24,7 +24,7 @@ struct bench {
     struct chunk_pool pool;
     struct segment *first;
     struct segment *second;
-    struct batch batch;
+    struct log_batch batch;
     struct task task;
 };
 
@@ -142,7 +142,7 @@ static void a_segment_gets_its_name_when_its_records_are_there(void **state)
                         "sync spare\n"
                         "rename spare " NAME_1 "\n"
                         "sync_directory\n");
-    assert_true(bench->first->published);
+    assert_true(segment_is_published(bench->first));
     assert_int_equal(bench->first->written, 96);
     assert_int_equal(bench->first->synced, 96);
     assert_int_equal(codec_read_segment_head(fake_disk_bytes(bench->disk, NAME_1, &len), &head),
@@ -251,7 +251,7 @@ static void a_segment_that_has_failed_may_fail_again(void **state)
     struct bench *bench = *state;
 
     write_two(bench);
-    bench->first->failed = true;
+    segment_set_state(bench->first, SEGMENT_FAILED);
     prepare(bench, bench->second);
     batch_move(&bench->batch, bench->second);
     fake_disk_trace_clear(bench->disk);
@@ -403,7 +403,7 @@ static void the_segment_before_can_be_the_one_that_fails(void **state)
     fail_at(bench, FAKE_SYNC, 1, EIO);
     assert_int_equal(write_out(bench, bench->first, false), EIO);
     expect_failure(bench, "sync", bench->first);
-    assert_false(bench->second->published);
+    assert_false(segment_is_published(bench->second));
 }
 
 static void a_publishing_that_fails_leaves_the_spare(void **state)
@@ -418,7 +418,7 @@ static void a_publishing_that_fails_leaves_the_spare(void **state)
         fail_at(bench, ops[i], 1, EIO);
         assert_int_equal(write_out(bench, NULL, true), EIO);
         expect_failure(bench, "publish", bench->first);
-        assert_false(bench->first->published);
+        assert_false(segment_is_published(bench->first));
         assert_non_null(fake_disk_bytes(bench->disk, "spare", &len));
         assert_null(fake_disk_bytes(bench->disk, NAME_1, &len));
     }
@@ -436,7 +436,7 @@ static void a_name_that_may_not_last_is_that_of_a_whole_file(void **state)
     fail_at(bench, FAKE_SYNC_DIRECTORY, 1, EIO);
     assert_int_equal(write_out(bench, NULL, true), EIO);
     expect_failure(bench, "publish", bench->first);
-    assert_false(bench->first->published);
+    assert_false(segment_is_published(bench->first));
     fake_disk_heal(bench->disk);
     prepare(bench, bench->second);
     expect_record(bench, bench->first, 72, 5);

@@ -138,7 +138,7 @@ static void add_row(struct fake_db *db, const struct rows_new *row, uint64_t epo
 // A connection
 //
 
-static struct fake_rows *of(struct rows *rows)
+static struct fake_rows *of(struct journal_rows *rows)
 {
     return container_of(rows, struct fake_rows, rows);
 }
@@ -221,7 +221,7 @@ static enum rows_outcome judge_known(const struct fake_rows *fake, const struct 
     return lease->seq == known->seq && lease->history == known->history ? ROWS_DONE : ROWS_DOUBT;
 }
 
-static enum rows_outcome fake_look(struct rows *rows, struct rows_lease *lease)
+static enum rows_outcome fake_look(struct journal_rows *rows, struct rows_lease *lease)
 {
     enum rows_outcome outcome = of(rows)->unlookable ? ROWS_REFUSED : look_fate(of(rows));
 
@@ -231,7 +231,7 @@ static enum rows_outcome fake_look(struct rows *rows, struct rows_lease *lease)
     return outcome;
 }
 
-static enum rows_outcome fake_take(struct rows *rows, const struct rows_lease *seen,
+static enum rows_outcome fake_take(struct journal_rows *rows, const struct rows_lease *seen,
                                    struct rows_lease *taken)
 {
     struct fake_rows *fake = of(rows);
@@ -259,7 +259,7 @@ static enum rows_outcome fake_take(struct rows *rows, const struct rows_lease *s
     return outcome;
 }
 
-static enum rows_outcome fake_read(struct rows *rows, uint64_t unit, uint64_t after,
+static enum rows_outcome fake_read(struct journal_rows *rows, uint64_t unit, uint64_t after,
                                    bool (*row)(void *context, const struct rows_row *row),
                                    void *context)
 {
@@ -285,7 +285,7 @@ static enum rows_outcome fake_read(struct rows *rows, uint64_t unit, uint64_t af
     return outcome;
 }
 
-static enum rows_outcome fake_append(struct rows *rows, const struct rows_append *append)
+static enum rows_outcome fake_append(struct journal_rows *rows, const struct rows_append *append)
 {
     struct fake_rows *fake = of(rows);
     bool comes_about;
@@ -309,7 +309,8 @@ static enum rows_outcome fake_append(struct rows *rows, const struct rows_append
     return outcome;
 }
 
-static enum rows_outcome fake_renew(struct rows *rows, uint64_t epoch, struct rows_lease *lease)
+static enum rows_outcome fake_renew(struct journal_rows *rows, uint64_t epoch,
+                                    struct rows_lease *lease)
 {
     struct fake_rows *fake = of(rows);
     bool comes_about;
@@ -325,7 +326,7 @@ static enum rows_outcome fake_renew(struct rows *rows, uint64_t epoch, struct ro
     return outcome;
 }
 
-static enum rows_outcome fake_remove(struct rows *rows, const struct rows_known *known,
+static enum rows_outcome fake_remove(struct journal_rows *rows, const struct rows_known *known,
                                      uint64_t unit)
 {
     struct fake_rows *fake = of(rows);
@@ -351,7 +352,7 @@ static enum rows_outcome fake_remove(struct rows *rows, const struct rows_known 
     return outcome;
 }
 
-static enum rows_outcome fake_release(struct rows *rows, const struct rows_known *known)
+static enum rows_outcome fake_release(struct journal_rows *rows, const struct rows_known *known)
 {
     struct fake_rows *fake = of(rows);
     bool comes_about;
@@ -364,7 +365,7 @@ static enum rows_outcome fake_release(struct rows *rows, const struct rows_known
     return outcome;
 }
 
-static enum rows_outcome fake_wait(struct rows *rows, nsec_t for_at_most)
+static enum rows_outcome fake_wait(struct journal_rows *rows, nsec_t for_at_most)
 {
     struct fake_rows *fake = of(rows);
 
@@ -374,7 +375,7 @@ static enum rows_outcome fake_wait(struct rows *rows, nsec_t for_at_most)
     return look_fate(fake);
 }
 
-static enum rows_outcome fake_report(struct rows *rows, const struct rows_member *own,
+static enum rows_outcome fake_report(struct journal_rows *rows, const struct rows_member *own,
                                      struct rows_member members[ROWS_MEMBERS_MAX], size_t *count)
 {
     members[0] = *own;
@@ -382,38 +383,38 @@ static enum rows_outcome fake_report(struct rows *rows, const struct rows_member
     return look_fate(of(rows));
 }
 
-static enum rows_outcome fake_care(struct rows *rows, struct rows_care *care)
+static enum rows_outcome fake_care(struct journal_rows *rows, struct rows_durability *care)
 {
-    *care = (struct rows_care){.commits_wait = true,
-                               .standbys_wait = !of(rows)->unreplicated,
-                               .fsync = !of(rows)->unsynced};
+    *care = (struct rows_durability){.commits_wait = true,
+                                     .standbys_wait = !of(rows)->unreplicated,
+                                     .fsync = !of(rows)->unsynced};
     (void)snprintf(care->text, sizeof care->text, "standbys_wait=%d fsync=%d", care->standbys_wait,
                    care->fsync);
     return of(rows)->careless ? ROWS_AWAY : look_fate(of(rows));
 }
 
-static const char *fake_why(const struct rows *rows)
+static const char *fake_why(const struct journal_rows *rows)
 {
     (void)rows;
     return "as the test wished";
 }
 
-static void fake_stop(struct rows *rows)
+static void fake_stop(struct journal_rows *rows)
 {
     of(rows)->stopped = true;
 }
 
-static void fake_resume(struct rows *rows)
+static void fake_resume(struct journal_rows *rows)
 {
     of(rows)->stopped = false;
 }
 
-static void fake_free(struct rows *rows)
+static void fake_free(struct journal_rows *rows)
 {
     free(of(rows));
 }
 
-static const struct rows_ops ops = {
+static const struct journal_rows_ops ops = {
     .look = fake_look,
     .take = fake_take,
     .read = fake_read,
@@ -423,7 +424,7 @@ static const struct rows_ops ops = {
     .release = fake_release,
     .wait = fake_wait,
     .report = fake_report,
-    .care = fake_care,
+    .durability = fake_care,
     .why = fake_why,
     .stop = fake_stop,
     .resume = fake_resume,

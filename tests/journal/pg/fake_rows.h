@@ -5,7 +5,7 @@
 // A database in memory that keeps a journal's rows (journal/pg/rows.h), with a clock that the test
 // sets, and those who use it. Each has a connection of its own, on which things go wrong.
 
-#include "journal/pg/rows.h"
+#include "journal/pg/journal_rows.h"
 
 struct fake_row {
     uint64_t unit, seq, epoch;
@@ -47,7 +47,7 @@ enum fake_fate {
 };
 
 struct fake_rows {
-    struct rows rows;
+    struct journal_rows rows;
     struct fake_db *db;
     const char *holder;
     nsec_t ttl_for;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/pg/pg_bed.h"
 
-#include "journal/pg/rows_libpq.h"
+#include "journal/pg/journal_rows.h"
 #include "journal/pg/schema.h"
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ PGconn *bed_connect(void)
 
 long long bed_sql(PGconn *conn, const char *format, ...)
 {
-    char command[SCHEMA_SAID_SIZE];
+    char command[SCHEMA_TEXT_SIZE];
     PGresult *result;
     ExecStatusType status;
     va_list args;
@@ -68,9 +68,9 @@ long long bed_sql(PGconn *conn, const char *format, ...)
 // The shard of all tests, which is made once, by whoever may: that takes a second.
 static void make_shard(PGconn *admin)
 {
-    char said[SCHEMA_SAID_SIZE];
+    char said[SCHEMA_TEXT_SIZE];
 
-    if (!pg_init_store(bed_admin_conninfo(), BED_SHARD, said, sizeof said)) {
+    if (!journal_pg_init_store(bed_admin_conninfo(), BED_SHARD, said, sizeof said)) {
         fail_msg("%s", said);
     }
     if (bed_sql(admin, "SELECT count(*) FROM pg_roles WHERE rolname = 'tandem'") == 0) {
@@ -128,15 +128,15 @@ struct rows_settings bed_settings(const char *holder)
     };
 }
 
-struct rows *bed_open(const struct rows_settings *settings)
+struct journal_rows *bed_open(const struct rows_settings *settings)
 {
-    struct rows *rows = rows_libpq_new(settings);
+    struct journal_rows *rows = journal_rows_libpq_new(settings);
 
     assert_non_null(rows);
     return rows;
 }
 
-void bed_free(struct rows *rows)
+void bed_free(struct journal_rows *rows)
 {
     rows->ops->free(rows);
 }
@@ -175,8 +175,9 @@ static void *make_call(void *context)
     return NULL;
 }
 
-void call_begin(struct call *call, struct rows *rows,
-                enum rows_outcome (*make)(struct rows *rows, uint64_t epoch), uint64_t epoch)
+void call_begin(struct call *call, struct journal_rows *rows,
+                enum rows_outcome (*make)(struct journal_rows *rows, uint64_t epoch),
+                uint64_t epoch)
 {
     *call = (struct call){.rows = rows, .make = make, .epoch = epoch};
     assert_int_equal(pthread_create(&call->thread, NULL, make_call, call), 0);
@@ -188,7 +189,7 @@ enum rows_outcome call_end(struct call *call)
     return call->outcome;
 }
 
-uint64_t bed_take(struct rows *rows)
+uint64_t bed_take(struct journal_rows *rows)
 {
     struct rows_lease lease, taken;
 
@@ -207,7 +208,7 @@ struct rows_known bed_known(uint64_t epoch, uint64_t seq)
     return (struct rows_known){.epoch = epoch, .seq = seq};
 }
 
-static struct rows_known known_now(struct rows *rows, uint64_t epoch)
+static struct rows_known known_now(struct journal_rows *rows, uint64_t epoch)
 {
     struct rows_lease lease = {0};
 
@@ -215,21 +216,21 @@ static struct rows_known known_now(struct rows *rows, uint64_t epoch)
     return (struct rows_known){.epoch = epoch, .seq = lease.seq, .history = lease.history};
 }
 
-enum rows_outcome bed_remove(struct rows *rows, uint64_t epoch, uint64_t unit)
+enum rows_outcome bed_remove(struct journal_rows *rows, uint64_t epoch, uint64_t unit)
 {
     const struct rows_known known = known_now(rows, epoch);
 
     return rows->ops->remove(rows, &known, unit);
 }
 
-enum rows_outcome bed_release(struct rows *rows, uint64_t epoch)
+enum rows_outcome bed_release(struct journal_rows *rows, uint64_t epoch)
 {
     const struct rows_known known = known_now(rows, epoch);
 
     return rows->ops->release(rows, &known);
 }
 
-enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
+enum rows_outcome bed_append(struct journal_rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
                              const char *bytes)
 {
     // In two parts, as batches come.
@@ -262,7 +263,7 @@ static bool note_row(void *context, const struct rows_row *row)
     return true;
 }
 
-const char *bed_read(struct rows *rows, uint64_t unit, uint64_t after)
+const char *bed_read(struct journal_rows *rows, uint64_t unit, uint64_t after)
 {
     static struct text text;
 

@@ -6,7 +6,7 @@
 // has them for itself. They are changed by a role that may do no more than init-store says that it
 // must; `admin` may do everything.
 
-#include "journal/pg/rows.h"
+#include "journal/pg/journal_rows.h"
 
 #include <libpq-fe.h>
 #include <pthread.h>
@@ -17,8 +17,8 @@
 
 struct bed {
     PGconn *admin;
-    struct rows *a; // two members, with the settings of bed_settings()
-    struct rows *b;
+    struct journal_rows *a; // two members, with the settings of bed_settings()
+    struct journal_rows *b;
 };
 
 // cmocka's setup and teardown; `*state` is the bed.
@@ -27,8 +27,8 @@ int bed_end(void **state);
 
 // Leases of a minute, and as much patience, which no test uses up.
 struct rows_settings bed_settings(const char *holder);
-struct rows *bed_open(const struct rows_settings *settings);
-void bed_free(struct rows *rows);
+struct journal_rows *bed_open(const struct rows_settings *settings);
+void bed_free(struct journal_rows *rows);
 const char *bed_conninfo(void); // of the role
 const char *bed_admin_conninfo(void);
 
@@ -46,25 +46,26 @@ void bed_lock_lease(struct bed *bed);
 // A call of a member, made by a thread.
 struct call {
     pthread_t thread;
-    struct rows *rows;
-    enum rows_outcome (*make)(struct rows *rows, uint64_t epoch);
+    struct journal_rows *rows;
+    enum rows_outcome (*make)(struct journal_rows *rows, uint64_t epoch);
     uint64_t epoch;
     enum rows_outcome outcome;
 };
-void call_begin(struct call *call, struct rows *rows,
-                enum rows_outcome (*make)(struct rows *rows, uint64_t epoch), uint64_t epoch);
+void call_begin(struct call *call, struct journal_rows *rows,
+                enum rows_outcome (*make)(struct journal_rows *rows, uint64_t epoch),
+                uint64_t epoch);
 enum rows_outcome call_end(struct call *call);
 
 // Takes the lease, which must succeed. The epoch.
-uint64_t bed_take(struct rows *rows);
+uint64_t bed_take(struct journal_rows *rows);
 // The lease as an owner knows it whose last row has that number.
 struct rows_known bed_known(uint64_t epoch, uint64_t seq);
 // As an owner does who knows the lease as it is, but for its epoch.
-enum rows_outcome bed_remove(struct rows *rows, uint64_t epoch, uint64_t unit);
-enum rows_outcome bed_release(struct rows *rows, uint64_t epoch);
-enum rows_outcome bed_append(struct rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
+enum rows_outcome bed_remove(struct journal_rows *rows, uint64_t epoch, uint64_t unit);
+enum rows_outcome bed_release(struct journal_rows *rows, uint64_t epoch);
+enum rows_outcome bed_append(struct journal_rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
                              const char *bytes);
 // What is read of the unit: numbers and bytes, as "1:abc 2:def". Valid until called again.
-const char *bed_read(struct rows *rows, uint64_t unit, uint64_t after);
+const char *bed_read(struct journal_rows *rows, uint64_t unit, uint64_t after);
 
 #endif

@@ -346,12 +346,12 @@ static void pooler_that_shares_sessions_is_refused_whichever_it_gives(void **sta
 
 static void store_is_not_made_by_a_pooler_that_shares_sessions(void **state)
 {
-    static char said[SCHEMA_SAID_SIZE];
+    static char said[SCHEMA_TEXT_SIZE];
     struct pooler pooler;
 
     (void)state;
     pooler_begin(&pooler, PLAY_LATEST_FIRST, 1);
-    assert_false(pg_init_store(place_of(&pooler), "main", said, sizeof said));
+    assert_false(journal_pg_init_store(place_of(&pooler), "main", said, sizeof said));
     pooler_end(&pooler);
     assert_non_null(strstr(said, "pool_mode = session"));
 }

@@ -17,19 +17,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static enum rows_outcome append_first(struct rows *rows, uint64_t epoch)
+static enum rows_outcome append_first(struct journal_rows *rows, uint64_t epoch)
 {
     return bed_append(rows, epoch, 1, 1, "one");
 }
 
-static enum rows_outcome renew(struct rows *rows, uint64_t epoch)
+static enum rows_outcome renew(struct journal_rows *rows, uint64_t epoch)
 {
     struct rows_lease lease;
 
     return rows->ops->renew(rows, epoch, &lease);
 }
 
-static uint64_t renewed_seq(struct rows *rows, uint64_t epoch)
+static uint64_t renewed_seq(struct journal_rows *rows, uint64_t epoch)
 {
     struct rows_lease lease;
 
@@ -37,7 +37,7 @@ static uint64_t renewed_seq(struct rows *rows, uint64_t epoch)
     return lease.seq;
 }
 
-static enum rows_outcome look(struct rows *rows, uint64_t epoch)
+static enum rows_outcome look(struct journal_rows *rows, uint64_t epoch)
 {
     struct rows_lease lease;
 
@@ -45,7 +45,7 @@ static enum rows_outcome look(struct rows *rows, uint64_t epoch)
     return rows->ops->look(rows, &lease);
 }
 
-static enum rows_outcome take(struct rows *rows, uint64_t epoch)
+static enum rows_outcome take(struct journal_rows *rows, uint64_t epoch)
 {
     // As the first member has taken it.
     struct rows_lease seen = {.epoch = epoch, .holder = "a"}, taken;
@@ -53,7 +53,7 @@ static enum rows_outcome take(struct rows *rows, uint64_t epoch)
     return rows->ops->take(rows, &seen, &taken);
 }
 
-static enum rows_outcome wait_long(struct rows *rows, uint64_t epoch)
+static enum rows_outcome wait_long(struct journal_rows *rows, uint64_t epoch)
 {
     (void)epoch;
     return rows->ops->wait(rows, nsec_from_seconds(3600));
@@ -112,7 +112,7 @@ static void append_that_arrives_after_a_renewal_by_another_connection_adds_nothi
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("a");
-    struct rows *anew = bed_open(&settings);
+    struct journal_rows *anew = bed_open(&settings);
     uint64_t epoch = bed_take(bed->a);
 
     assert_int_equal(renewed_seq(anew, epoch), 0);
@@ -153,7 +153,7 @@ static void call_ends_when_its_patience_does(void **state)
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
     enum rows_outcome outcome;
-    struct rows *c;
+    struct journal_rows *c;
     uint64_t epoch;
 
     settings.patience_for = 2 * NSEC_PER_SEC;
@@ -177,7 +177,7 @@ static void waiting_for_a_lock_leaves_no_session_behind(void **state)
     uint64_t epoch = bed_take(bed->a);
     struct rows_lease lease;
     long long before;
-    struct rows *c;
+    struct journal_rows *c;
 
     settings.patience_for = 10 * NSEC_PER_SEC;
     c = bed_open(&settings);
@@ -202,7 +202,7 @@ static void wait_for_standby(struct bed *bed, const char *names)
 }
 
 // The server takes note of its settings in a while.
-static enum rows_outcome append_until_it_waits(struct rows *rows, uint64_t epoch)
+static enum rows_outcome append_until_it_waits(struct journal_rows *rows, uint64_t epoch)
 {
     enum rows_outcome outcome;
     uint64_t seq = 0;
@@ -227,7 +227,7 @@ static void commit_that_was_not_replicated_is_in_doubt(void **state)
                               "WHERE wait_event = 'SyncRep'");
     assert_int_equal(call_end(&call), ROWS_DOUBT);
     assert_non_null(strstr(bed->a->ops->why(bed->a), "synchronous replication"));
-    // Who renews waits for a standby, too, and what was in doubt with him.
+    // Who rewrites waits for a standby, too, and what was in doubt with him.
     call_begin(&call, bed->a, renew, epoch);
     bed_await(bed, "SyncRep", 1);
     wait_for_standby(bed, "");
@@ -258,7 +258,7 @@ static void call_that_was_not_answered_in_time_has_dropped_its_connection(void *
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
     enum rows_outcome outcome;
-    struct rows *c;
+    struct journal_rows *c;
     uint64_t epoch;
 
     settings.patience_for = 3 * NSEC_PER_SEC;
@@ -325,7 +325,7 @@ static void expect_other_server(const struct bed *bed, unsigned silent_port, con
     enum rows_outcome outcome = ROWS_AWAY;
     nsec_t began_at = db_now();
     char conninfo[512];
-    struct rows *c;
+    struct journal_rows *c;
 
     (void)snprintf(conninfo, sizeof conninfo,
                    "host=127.0.0.1,%s port=%u,%s user=tandem dbname=%s %s", PQhost(bed->admin),
@@ -356,7 +356,7 @@ static void name_of_a_server_is_looked_up(void **state)
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
     char conninfo[512];
-    struct rows *c;
+    struct journal_rows *c;
 
     // One of its addresses is not listened at, where the machine has two.
     (void)snprintf(conninfo, sizeof conninfo, "host=localhost port=%s user=tandem dbname=%s",
@@ -378,7 +378,7 @@ static void server_that_is_not_there_is_away_and_no_password_is_told(void **stat
     unsigned port;
     int fd = silent_server(&port);
     char conninfo[128];
-    struct rows *c;
+    struct journal_rows *c;
 
     (void)state;
     (void)close(fd);
@@ -437,7 +437,7 @@ static void who_cannot_connect_waits_for_as_long(void **state)
     char conninfo[128];
     nsec_t began_at;
     unsigned port;
-    struct rows *c;
+    struct journal_rows *c;
 
     (void)state;
     (void)close(silent_server(&port));
@@ -456,13 +456,13 @@ static void stop_ends_whatever_is_waited_for(void **state)
     struct rows_settings settings = bed_settings("c");
     uint64_t epoch = bed_take(bed->a);
     // cppcheck-suppress uninitvar ; it takes the parameters of the type for variables
-    enum rows_outcome (*const calls[])(struct rows * rows, uint64_t epoch) = {renew, append_first,
-                                                                              wait_long};
+    enum rows_outcome (*const calls[])(struct journal_rows * rows,
+                                       uint64_t epoch) = {renew, append_first, wait_long};
     char conninfo[128];
     struct call call;
     unsigned port;
     int fd = silent_server(&port);
-    struct rows *c;
+    struct journal_rows *c;
 
     bed_lock_lease(bed);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -503,7 +503,7 @@ static void unit_is_not_held_for_long_by_who_stalls_while_it_is_read(void **stat
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
     char conninfo[256];
-    struct rows *c;
+    struct journal_rows *c;
 
     (void)snprintf(conninfo, sizeof conninfo, "host=127.0.0.1 port=%s user=tandem dbname=%s",
                    PQport(bed->admin), PQdb(bed->admin));

@@ -13,14 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static enum rows_outcome renew(struct rows *rows, uint64_t epoch)
+static enum rows_outcome renew(struct journal_rows *rows, uint64_t epoch)
 {
     struct rows_lease lease;
 
     return rows->ops->renew(rows, epoch, &lease);
 }
 
-static enum rows_outcome remove_first(struct rows *rows, uint64_t epoch)
+static enum rows_outcome remove_first(struct journal_rows *rows, uint64_t epoch)
 {
     return bed_remove(rows, epoch, 1);
 }
@@ -32,13 +32,13 @@ static bool pass_row(void *context, const struct rows_row *row)
     return true;
 }
 
-static enum rows_outcome read_first(struct rows *rows, uint64_t epoch)
+static enum rows_outcome read_first(struct journal_rows *rows, uint64_t epoch)
 {
     (void)epoch;
     return rows->ops->read(rows, 1, 0, pass_row, NULL);
 }
 
-static enum rows_outcome report(struct rows *rows, uint64_t epoch)
+static enum rows_outcome report(struct journal_rows *rows, uint64_t epoch)
 {
     struct rows_member own = {.node = "x", .epoch = epoch};
     struct rows_member members[ROWS_MEMBERS_MAX];
@@ -176,7 +176,7 @@ static void wait_for_standby(struct bed *bed, const char *names)
 static atomic_bool enough;
 
 // The server takes note of its settings in a while. Of two rows, which is more than a statement.
-static enum rows_outcome append_two_until_it_waits(struct rows *rows, uint64_t epoch)
+static enum rows_outcome append_two_until_it_waits(struct journal_rows *rows, uint64_t epoch)
 {
     static char letters[] = "ab";
     struct iovec parts[] = {{&letters[0], 1}, {&letters[1], 1}};
@@ -227,7 +227,7 @@ static void report_waits_for_no_standby(void **state)
     uint64_t epoch = bed_take(bed->a);
     enum rows_outcome outcome;
     struct call call;
-    struct rows *c;
+    struct journal_rows *c;
 
     settings.patience_for = nsec_from_seconds(20);
     c = bed_open(&settings);
@@ -279,7 +279,7 @@ static void row_that_was_waited_for_is_taken_as_it_is_then(void **state)
     struct rows_settings settings = bed_settings("c");
     struct call call;
     uint64_t epoch;
-    struct rows *c;
+    struct journal_rows *c;
 
     settings.conninfo = conninfo_of_people();
     c = bed_open(&settings);

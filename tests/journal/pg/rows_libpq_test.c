@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/pg/pg_bed.h"
 
-#include "journal/pg/rows_libpq.h"
+#include "journal/pg/journal_rows.h"
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct rows_lease look(struct rows *rows)
+static struct rows_lease look(struct journal_rows *rows)
 {
     struct rows_lease lease;
 
@@ -153,7 +153,7 @@ static void row_behind_a_gap_is_not_added(void **state)
 // Several rows
 //
 
-static enum rows_outcome append_three(struct rows *rows, uint64_t epoch, uint64_t first_seq)
+static enum rows_outcome append_three(struct journal_rows *rows, uint64_t epoch, uint64_t first_seq)
 {
     static char letters[] = "abc";
     struct iovec parts[3];
@@ -392,7 +392,7 @@ static void unit_that_somebody_reads_for_long_is_removed_another_time(void **sta
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
-    struct rows *c;
+    struct journal_rows *c;
     uint64_t epoch;
 
     settings.ttl_for = NSEC_PER_SEC;
@@ -451,7 +451,7 @@ static void who_reports_waits_for_nobody(void **state)
     struct rows_member members[ROWS_MEMBERS_MAX];
     struct rows_member a = {.node = "a", .address = "x=1"};
     struct rows_settings settings = bed_settings("c");
-    struct rows *c;
+    struct journal_rows *c;
     size_t count;
 
     // So that to wait for a lock shows: it would take all of a minute.

@@ -12,14 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static char said[SCHEMA_SAID_SIZE];
+static char said[SCHEMA_TEXT_SIZE];
 
 static bool init(const char *conninfo, const char *shard)
 {
-    return pg_init_store(conninfo, shard, said, sizeof said);
+    return journal_pg_init_store(conninfo, shard, said, sizeof said);
 }
 
-static enum rows_outcome look(struct rows *rows)
+static enum rows_outcome look(struct journal_rows *rows)
 {
     struct rows_lease lease;
 
@@ -44,7 +44,7 @@ static void shards_have_their_own_rows(void **state)
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("a");
     uint64_t epoch = bed_take(bed->a);
-    struct rows *other;
+    struct journal_rows *other;
 
     // A name that ends as a slot's does.
     settings.shard = BED_SHARD "_1";
@@ -94,7 +94,7 @@ static void tables_of_version_1_are_raised_with_what_is_in_them(void **state)
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
     struct rows_settings settings = bed_settings("c");
-    struct rows *c;
+    struct journal_rows *c;
 
     assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
     (void)bed_sql(bed->admin, "ALTER TABLE tandem.lease DROP COLUMN history");
@@ -128,7 +128,7 @@ static void what_is_not_there_is_named(void **state)
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("a");
     char conninfo[512];
-    struct rows *rows;
+    struct journal_rows *rows;
 
     settings.shard = "nowhere";
     rows = bed_open(&settings);
@@ -167,7 +167,7 @@ static void text_that_is_no_connection_string_is_refused_and_not_told(void **sta
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        struct rows *rows;
+        struct journal_rows *rows;
 
         settings.conninfo = texts[i];
         rows = bed_open(&settings);
@@ -187,7 +187,7 @@ static void name_of_a_shard_has_no_quotes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct rows *rows;
+        struct journal_rows *rows;
 
         settings.shard = names[i];
         rows = bed_open(&settings);
@@ -202,18 +202,18 @@ static void name_of_a_shard_has_no_quotes(void **state)
 // What a commit is worth
 //
 
-static struct rows_care care_of(const char *commit)
+static struct rows_durability care_of(const char *commit)
 {
     struct rows_settings settings = bed_settings("c");
-    struct rows_care care;
+    struct rows_durability care;
     char conninfo[512];
-    struct rows *rows;
+    struct journal_rows *rows;
 
     (void)snprintf(conninfo, sizeof conninfo, "%s options='-c synchronous_commit=%s'",
                    bed_conninfo(), commit);
     settings.conninfo = conninfo;
     rows = bed_open(&settings);
-    assert_int_equal(rows->ops->care(rows, &care), ROWS_DONE);
+    assert_int_equal(rows->ops->durability(rows, &care), ROWS_DONE);
     bed_free(rows);
     return care;
 }
@@ -235,7 +235,7 @@ static void set_standbys(struct bed *bed, const char *names)
 static void commit_waits_for_what_the_settings_say(void **state)
 {
     struct bed *bed = *state;
-    struct rows_care care = care_of("on");
+    struct rows_durability care = care_of("on");
 
     assert_true(care.commits_wait);
     assert_false(care.standbys_wait);

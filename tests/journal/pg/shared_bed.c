@@ -3,8 +3,8 @@
 
 #include "core/broker.h"
 #include "tests/support/broker_check.h"
-#include "journal/check.h"
-#include "journal/pg/pg.h"
+#include "tests/journal/journal_check.h"
+#include "journal/pg/pg_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ void shared_bed_free(struct shared_bed *bed)
 static void worker_give(void *self, struct task *task)
 {
     struct member *member = self;
-    const struct task_runner runner = pg_runner(member->storage);
+    const struct task_runner runner = journal_pg_runner(member->storage);
 
     runner.run(runner.self, task);
 }
@@ -339,12 +339,12 @@ bool member_has_same_database(const struct member *member)
 
 bool member_is_sound(const struct member *member)
 {
-    const struct row *row = &member->journal->row;
+    const struct segments *row = &member->journal->segments;
     // What says that all was written anew, and stands behind that, may be on its way.
     bool waits = row->removing && journal_reached(member->journal) < row->removable_at;
 
     return member_acknowledged(member) && member_has_same_database(member) &&
-           !row_is_unsound(row) && !waits;
+           !segments_need_rewrite(row) && !waits;
 }
 
 bool member_may_answer(const struct member *member)

@@ -7,7 +7,7 @@
 // called each time that it waits, and has the others work.
 
 #include "journal/journal.h"
-#include "journal/pg/store.h"
+#include "journal/pg/pg.h"
 #include "tests/journal/pg/fake_rows.h"
 
 #include <setjmp.h>

@@ -55,14 +55,14 @@ static uint64_t queues_of(const struct member *member)
 
 static void tell_and_kill_first(struct member *self)
 {
-    struct outlook_shown shown;
+    struct ownership_snapshot shown;
 
     if (self->step < 20) {
         (void)member_put_kept(&bed->a, 10);
         return;
     }
-    journal_pg_look(self->storage, &shown);
-    assert_int_equal(shown.role, OUTLOOK_FOLLOWS);
+    journal_pg_ownership(self->storage, &shown);
+    assert_int_equal(shown.role, OWNERSHIP_STANDBY);
     assert_int_equal(shown.count, 1);
     assert_false(shown.members[0].owner);
     assert_int_equal(shown.members[0].epoch, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // A process that comes to own a journal in a database, when things go wrong at that very moment.
 #include "core/base/log.h"
-#include "journal/ids.h"
+#include "journal/journal_private.h"
 #include "tests/journal/pg/shared_bed.h"
 
 #include <string.h>

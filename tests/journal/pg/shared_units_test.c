@@ -159,9 +159,9 @@ static void who_was_cut_off_has_no_jobs_that_ended_meanwhile(void **state)
 static void take_time_to_read(void *context, uint64_t unit)
 {
     struct member *self = context;
-    struct outlook_shown shown;
+    struct ownership_snapshot shown;
 
-    journal_pg_look(self->storage, &shown);
+    journal_pg_ownership(self->storage, &shown);
     assert_true(unit == 1 || shown.lease_at + shown.lease.left_for > shared_now());
     member_pass(&bed->a, SEC(1) + MSEC(200));
 }
