@@ -31,7 +31,7 @@ static void main_log_notes(const struct command_line *command)
     }
 }
 
-// Notes are there whatever the level is: what a flag no longer does is said once, and here.
+// Notes about options are logged at any level, as they are given only once.
 static bool main_open_log(struct log_output *log, const struct server_settings *ours,
                           const struct command_line *command, struct error_text *why)
 {
@@ -46,17 +46,17 @@ static bool main_open_log(struct log_output *log, const struct server_settings *
     return true;
 }
 
-// Large blocks, which no slab has (core/base/slab.h), come from the system and go back to it, as
-// they do at first; left to itself the allocator raises the bound, and then clears megabytes by
-// hand where fresh pages are clear.
+// Large blocks, for which there is no slab (core/base/slab.h), come from the system and return to
+// it. By default the allocator raises this bound over time, and then has to clear megabytes that
+// fresh pages would have clear.
 static void keep_large_blocks_apart(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, SLAB_LARGEST);
-    // Jobs come back by another thread, and are to lie where they would by this one.
+    // Another thread restores the jobs; with one arena they are placed as by this one.
     (void)mallopt(M_ARENA_MAX, 1);
 }
 
-// The journal's thread may come back any moment to what it was lent, the log included: nothing of
+// The store's thread may return at any moment to what it was lent, including the log: nothing of
 // that is freed.
 static _Noreturn void main_leave(struct server *server)
 {
@@ -67,7 +67,7 @@ static _Noreturn void main_leave(struct server *server)
     _exit(0);
 }
 
-// Whoever started it need not wait any more.
+// The parent process need not wait any more.
 static void main_tell_ready(void *context)
 {
     log_info("started", log_string("version", TANDEM_VERSION), log_number("pid", getpid()));
@@ -79,7 +79,7 @@ static enum exit_reason main_log_end(const struct command_line *command, enum ex
 {
     if (result != EXIT_REASON_NONE) {
         log_error(was_up ? "not_started_again" : "not_started", log_string("why", why->text));
-        // Its log may be a file, and whoever starts it looks here.
+        // The log may be a file, and the user of the other program looks at standard error.
         if (command->persona) {
             (void)fprintf(stderr, "%s: %s\n", command->program, why->text);
         }
@@ -93,7 +93,7 @@ static enum exit_reason main_log_end(const struct command_line *command, enum ex
     return result;
 }
 
-// beanstalkd does not make the directory of its binlog.
+// beanstalkd does not create the directory of its binlog.
 static bool needs_directory(const struct command_line *command)
 {
     return command->codes == EXIT_CODES_BEANSTALKD;
@@ -145,8 +145,8 @@ static enum exit_reason main_serve(struct settings *settings, const struct setti
     return result;
 }
 
-// Whoever starts us may have closed them. Then the next file or socket would get one of these
-// numbers, and log lines would land in it.
+// The parent process may have closed them. Then the next file or socket would get one of these
+// numbers, and log lines would be written to it.
 static bool open_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -157,7 +157,7 @@ static bool open_standard_files(void)
     return true;
 }
 
-// What was printed has arrived, as far as that can be known.
+// Whether the output was written, as far as that can be known.
 static enum exit_reason main_flush(const struct command_line *command)
 {
     struct error_text why;
@@ -165,7 +165,7 @@ static enum exit_reason main_flush(const struct command_line *command)
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return EXIT_REASON_NONE;
     }
-    error_set(&why, "standard output takes nothing more");
+    error_set(&why, "standard output cannot be written");
     return main_fail(command, EXIT_REASON_OTHER, &why);
 }
 

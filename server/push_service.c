@@ -47,7 +47,7 @@ static bool push_service_make_push(struct push_service *service, struct error_te
     if (!service->push) {
         return false;
     }
-    // What a worker says is taken in while the store is behind, but not while it is stuck.
+    // Results are accepted while the store is behind, but not while it is stuck.
     service->task = (struct background_task){.due = push_service_due,
                                              .work = push_service_run,
                                              .context = service->push,
@@ -56,7 +56,7 @@ static bool push_service_make_push(struct push_service *service, struct error_te
     return true;
 }
 
-// Handles of jobs are those that clients of Gearman get.
+// Job handles are those that Gearman clients get.
 static const char *push_handle_prefix(const struct settings *settings)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
@@ -92,7 +92,7 @@ bool push_service_plan(struct push_service *service, const struct settings *sett
 
     *plan = NULL;
     if (!service->turn) {
-        return true; // the start will see to it
+        return true; // push_service_start() has yet to be called
     }
     list = queue_push_list(&settings->named[SETTINGS_QUEUES], &count, why);
     if (!list) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// How long staged replies may take to leave when the server stops.
+// The time to send staged replies when the server stops.
 static const struct timeval STOP_PATIENCE = {.tv_sec = 2};
 
 void server_patience_over(evutil_socket_t fd, short what, void *context)
@@ -18,8 +18,8 @@ void server_patience_over(evutil_socket_t fd, short what, void *context)
     server->stage = server->stage == SERVER_HANDS_OVER ? SERVER_RESTARTS : SERVER_GIVES_UP;
 }
 
-// Jobs that nothing keeps beyond the end of the process. Without a journal that is all of them;
-// otherwise those that are not durable are looked for, one by one: nobody is served any more.
+// The jobs that are lost with the process: without a store all; otherwise those that are not
+// durable, which are searched one by one, as no client is served any more.
 static uint64_t count_in_memory(const struct server *server)
 {
     struct job_walk walk = {0};
@@ -64,7 +64,7 @@ static void server_stop(struct server *server)
     }
 }
 
-// Whoever sends a signal finds the reason in the log.
+// The sender of a signal finds the reason in the log.
 static void server_signal_reload(struct server *server)
 {
     struct error_text why;
@@ -72,9 +72,9 @@ static void server_signal_reload(struct server *server)
     (void)server_handle_reload(server, &why);
 }
 
-// The store is being opened, and only its thread may touch the broker: what concerns that has to
-// wait, and of requests that contradict each other the last one counts. The service manager waits
-// for the start, and is told of nothing else.
+// The store is being opened, and only its thread may use the broker. Requests to the broker are
+// deferred; of contradictory ones, the last counts. The service manager waits for the start, and is
+// told of nothing else.
 static void server_signal_early(struct server *server, enum signal_request request)
 {
     switch (request) {
@@ -139,7 +139,7 @@ static void server_obey_deferred(struct server *server)
     }
 }
 
-// While it does not run any more: as long as somebody is still to be sent something.
+// Whether the loop goes on: when it does not run any more, as long as output is to be sent.
 static bool server_goes_on(const struct server *server)
 {
     bool drains = server->stage == SERVER_STOPS || server->stage == SERVER_HANDS_OVER;
@@ -191,7 +191,7 @@ void server_leave(struct server *server)
     pid_file_release(&server->pid_file);
 }
 
-// Signals are caught to the last, so that none ends the process while the journal is completed.
+// Signals are caught until the end, so that none ends the process while the store is completed.
 bool server_close(struct server *server)
 {
     bool good;
@@ -215,7 +215,7 @@ bool server_close(struct server *server)
     loop_close(&server->loop);
     peer_limits_free(server->peer_limits);
     pid_file_release(&server->pid_file);
-    shown_clear(&server->shown.settings);
+    shown_clear(&server->introspection.settings);
     memset(server, 0, sizeof *server);
     return good;
 }

@@ -2,13 +2,13 @@
 #ifndef TANDEM_SERVER_SERVER_H
 #define TANDEM_SERVER_SERVER_H
 
-// The process at work: broker, store, front-ends, listeners and connections on one loop, steered by
-// signals. It starts with everything it needs or not at all: it listens, becomes the user that it
-// is to be, and takes its jobs back from the journal; clients that come meanwhile wait to be
-// accepted, but for operators. Where processes share a journal, those that do not own it stay
-// there, and one that has lost it comes back there. It stops when it is told to: no new
-// connections, replies that are staged leave within STOP_PATIENCE, the rest is closed, and what the
-// journal has been told is made to last.
+// The process: broker, store, front-ends, listeners and connections on one loop, controlled by
+// signals. It starts with everything it needs or not at all: it listens, changes to its user, and
+// restores its jobs from the store. Clients that connect meanwhile wait to be accepted, except
+// operators. If processes share a store, those that do not own it stay at that point as standbys,
+// and a process that has lost it returns there. When the process is told to stop, it accepts no new
+// connections; staged replies are sent within STOP_PATIENCE; then all connections are closed, and
+// all records are made durable.
 
 #include "core/base/memory.h"
 #include "core/broker.h"
@@ -34,40 +34,40 @@
 #include "server/store.h"
 #include "server/store_opening.h"
 
-// What a server is made from; all of it is borrowed.
+// The arguments of a server; borrowed.
 struct server_start {
     struct settings *settings;
     const struct settings_source *source; // for a reload
     struct log_output *log;
     struct store_options options;
-    const char *spare_pid_file;   // where it cannot be had, the server opens all the same; or NULL
-    void (*ready)(void *context); // once, when clients are served, or by another process as yet
-    void *context;                // of that
+    const char *spare_pid_file;   // if it cannot be written, the server opens all the same; or NULL
+    void (*ready)(void *context); // once, when clients are served here, or by the owner
+    void *context;                // of `ready`
 };
 
-// A process that follows the journal of another one.
+// The state of a standby.
 struct standby {
-    bool on;                                            // it does, and that other one is known
-    struct store_owner owner;                           // as the log has it
+    bool on;                  // this process is a standby, and the owner is known
+    struct store_owner owner; // as logged last
     char own[sizeof((struct store_owner *)0)->address]; // what this process advertises
-    nsec_t free_at;      // since when nobody owns it, monotonic; 0: somebody does
-    struct proxy *proxy; // NULL: connections are passed to nobody
-    uint64_t passed;     // connections, by those that there were before
-    uint64_t takeovers;  // how often this process has come to own it
-    bool failed;         // it cannot, for the reason `why`
+    nsec_t free_at;      // since when no process owns the store, monotonic; 0: one does
+    struct proxy *proxy; // NULL: connections are not passed on
+    uint64_t passed;     // connections, by earlier proxies
+    uint64_t takeovers;  // how often this process has become the owner
+    bool failed;         // it cannot be a standby, because of `why`
     struct error_text why;
 };
 
 #define SERVER_MEMORY_KINDS (MEMORY_OTHER + 1)
 
-// What the server has for those it shows itself to.
+// State for introspection.
 struct server_introspection {
-    struct sight sight;    // the table
-    nsec_t renew_at;       // when the system is to be asked for the following again
+    struct sight sight;    // the functions
+    nsec_t renew_at;       // when the system is to be asked again for the following two
     uint64_t resident;     // bytes
     uint64_t descriptors;  // that are open
-    struct shown settings; // their values
-    const char *memory_kinds[SERVER_MEMORY_KINDS + 1]; // their words, NULL behind them
+    struct shown settings; // the texts of settings
+    const char *memory_kinds[SERVER_MEMORY_KINDS + 1]; // names, NULL behind them
     uint64_t memory[SERVER_MEMORY_KINDS];              // bytes of each
 };
 
@@ -81,58 +81,58 @@ struct server {
     bool is_ready;                        /* private: that was told */
     struct store *store;                  /* private: NULL: jobs are in memory only */
     struct standby standby;               /* private */
-    nsec_t unsure_at;                     /* private: since when another may own it; 0: none may */
-    bool hand_over_wanted;                /* private: at the end of the turn */
-    struct facts facts;                   /* private */
-    struct server_introspection shown;    /* private: what operators are shown */
-    struct broker *broker;                /* private */
-    struct schedules *schedules;          /* private: NULL until all jobs are back */
-    struct background_task calendar;      /* private: when their moments come */
-    struct loop loop;                     /* private */
-    struct peer_limits *peer_limits;      /* private: connections by address */
-    struct listeners listeners;           /* private */
-    struct handshakes handshakes;         /* private: sockets that are no connections yet */
-    struct signals signals;               /* private */
-    struct suspend_watch suspend_watch;   /* private */
-    struct notifier notifier;             /* private */
-    struct services services;             /* private */
-    struct push_service push_service;     /* private */
-    struct queue_policies policies;       /* private */
-    uint64_t most_connections;            /* private */
-    bool limit_logged;                    /* private: in the log */
-    bool inherited[FRONTENDS];            /* private: those that were handed their sockets */
-    struct pid_file pid_file;             /* private */
-    struct event patience;                /* private */
-    struct opening opening;               /* private: of the store, at the start */
-    unsigned deferred_signals;            /* private: that came meanwhile, a bit each */
-    bool hangs;                           /* private: the journal's thread cannot be ended */
+    nsec_t unsure_at;      /* private: since when ownership is unconfirmed; 0: it is not */
+    bool hand_over_wanted; /* private: at the end of the turn */
+    struct facts facts;    /* private */
+    struct server_introspection introspection; /* private */
+    struct broker *broker;                     /* private */
+    struct schedules *schedules;               /* private: NULL until all jobs are restored */
+    struct background_task schedule_task;      /* private */
+    struct loop loop;                          /* private */
+    struct peer_limits *peer_limits;           /* private */
+    struct listeners listeners;                /* private */
+    struct handshakes handshakes;              /* private */
+    struct signals signals;                    /* private */
+    struct suspend_watch suspend_watch;        /* private */
+    struct notifier notifier;                  /* private */
+    struct services services;                  /* private */
+    struct push_service push_service;          /* private */
+    struct queue_policies policies;            /* private */
+    uint64_t most_connections;                 /* private */
+    bool limit_logged;                         /* private: in the log */
+    bool inherited[FRONTENDS];                 /* private: protocols with inherited sockets */
+    struct pid_file pid_file;                  /* private */
+    struct event patience;                     /* private */
+    struct opening opening;                    /* private: of the store, at the start */
+    unsigned deferred_signals; /* private: signals to handle after the start, as bits */
+    bool hangs;                /* private: the store's thread does not end */
     enum {
         SERVER_STARTS,
         SERVER_RUNS,
         SERVER_HANDS_OVER,
-        SERVER_RESTARTS, // it is to start again, as another owns the journal
+        SERVER_RESTARTS, // it starts again as a standby, as another process owns the store
         SERVER_STOPS,
         SERVER_GIVES_UP
     } stage; /* private */
 };
 
-// Makes everything ready. EXIT_REASON_NONE, or the reason in `why`; the server is to be closed in
-// any case. Where a signal has stopped it meanwhile, it is not up.
+// Makes everything ready. EXIT_REASON_NONE, or the reason in `why`; the server must be closed in
+// any case. If a signal has stopped it meanwhile, it is not up.
 enum exit_reason server_open(struct server *server, const struct server_start *start,
                              struct error_text *why) MUST_USE;
 bool server_is_up(const struct server *server);
 
-// Runs until a signal has stopped it. Where another process has taken the journal over, follows it
-// and starts again when it comes to own it. EXIT_REASON_NONE, or the reason in `why` for which it
+// Runs until a signal has stopped it. If another process takes the store over, becomes a standby,
+// and starts again when it becomes the owner. EXIT_REASON_NONE, or in `why` the reason that it
 // cannot.
 enum exit_reason server_run(struct server *server, struct error_text *why) MUST_USE;
 
-// It was stopped while the disk does not answer. Then all that can be done is to leave: to let go
-// of what others would come across, and to end the process without anything else.
+// It was stopped while the disk did not answer. Then it can only remove the files that other
+// processes would find, and the process ends without anything else.
 bool server_hangs(const struct server *server);
 void server_leave(struct server *server);
 
-// Frees everything. False where not all that the journal was told could be made to last.
+// Frees everything. False if not all records could be made durable.
 bool server_close(struct server *server) MUST_USE;
 
 #endif

@@ -9,8 +9,8 @@
 #include "server/net/socket.h"
 #include "server/process/clock.h"
 
-// Kinds of connections that are not accepted yet, or any more, as bits. A standby says that of each
-// address (listeners_shut).
+// Kinds of connections that are not accepted at this stage, as bits. A standby decides that for
+// each address (listeners_shut).
 static unsigned server_unwanted(const struct server *server)
 {
     bool opens = store_is_opening(server->store) || opening_imports(&server->opening);
@@ -28,8 +28,8 @@ static unsigned server_unwanted(const struct server *server)
     return SLOTS_ALL & ~early;
 }
 
-// A socket whose handshake is not made counts as a connection. The log is told once, until there is
-// some ease again; and not more than once a second, however often that comes and goes.
+// Sockets whose handshake is not done count as connections. The limit is logged once, until an
+// eighth of the slots is free, and at most once a second.
 void server_limit_connections(struct server *server)
 {
     uint64_t open = server->loop.turn.open + server->handshakes.count;
@@ -44,14 +44,14 @@ void server_limit_connections(struct server *server)
     } else if (open < server->most_connections - server->most_connections / 8) {
         server->limit_logged = false;
     }
-    // Where connections are served by the I/O threads, these accept them.
+    // While the I/O threads serve connections, they accept them.
     listeners_hold(&server->listeners, spreads ? SLOTS_ALL : full | server_unwanted(server));
     if (server->loop.turn.io) {
         io_set_full(server->loop.turn.io, full);
     }
 }
 
-// Its limit still holds: what was counted as a handshake is a connection now.
+// It was counted as a handshake, and is counted as a connection now.
 static void server_handshake_done(void *context, const void *of, int fd, void *own,
                                   const char *peer)
 {
@@ -82,10 +82,10 @@ void server_init_handshakes(struct server *server)
     server->handshakes.peer_limits = server->peer_limits;
 }
 
-// No handshake keeps the loop from its clients where there are threads for them.
+// With I/O threads, these make all handshakes, as one may take a millisecond.
 static void server_begin_handshake(const struct service *service, int fd, const char *peer)
 {
-    // It is counted first: a thread may have closed it before io_begin_handshake() returns.
+    // It is counted first, as a thread may have closed it before io_begin_handshake() returns.
     service->turn->open++;
     if (!io_begin_handshake(service->turn->io, &service->io, fd)) {
         service->turn->open--;

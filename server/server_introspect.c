@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// How long what the system counts is told without asking it again.
+// For how long figures of the system are used before they are asked for again.
 #define USAGE_FOR NSEC_PER_SEC
 
 static nsec_t server_now(const struct server *server)
@@ -20,7 +20,7 @@ static nsec_t server_now(const struct server *server)
     return broker_now(server->loop.turn.broker).mono;
 }
 
-// Where the system does not tell how many descriptors are open, those that are known.
+// If the system does not tell how many descriptors are open, those that are known.
 static uint64_t server_count_descriptors(const struct server *server)
 {
     uint64_t told = usage_descriptors();
@@ -33,13 +33,13 @@ static uint64_t server_count_descriptors(const struct server *server)
 
 static void server_renew_usage(struct server *server)
 {
-    struct server_introspection *shown = &server->shown;
+    struct server_introspection *introspection = &server->introspection;
     nsec_t now_at = server_now(server);
 
-    if (now_at >= shown->renew_at) {
-        shown->renew_at = now_at + USAGE_FOR;
-        shown->resident = usage_resident();
-        shown->descriptors = server_count_descriptors(server);
+    if (now_at >= introspection->renew_at) {
+        introspection->renew_at = now_at + USAGE_FOR;
+        introspection->resident = usage_resident();
+        introspection->descriptors = server_count_descriptors(server);
     }
 }
 
@@ -58,7 +58,7 @@ static bool sight_opening(void *host, struct sight_opening *opening)
     return opens;
 }
 
-// As long as the journal is read, nobody else may look into it.
+// While the store is being opened, no other thread may use it.
 static void sight_journal(void *host, struct sight_journal *journal)
 {
     const struct server *server = host;
@@ -76,7 +76,7 @@ static void sight_journal(void *host, struct sight_journal *journal)
     }
 }
 
-// Of a journal that nobody else may have, nothing is set.
+// Without other processes that may own the store, nothing is set.
 static void sight_cluster(void *host, struct sight_cluster *cluster)
 {
     const struct server *server = host;
@@ -162,17 +162,17 @@ static void sight_memory(void *host, struct sight_memory *memory)
     size_t limit = memory_limit();
 
     for (size_t i = 0; i < SERVER_MEMORY_KINDS; i++) {
-        server->shown.memory_kinds[i] = memory_kind_word((enum memory_kind)i);
-        server->shown.memory[i] = memory_counted_of((enum memory_kind)i);
+        server->introspection.memory_kinds[i] = memory_kind_word((enum memory_kind)i);
+        server->introspection.memory[i] = memory_counted_of((enum memory_kind)i);
     }
     server_renew_usage(server);
     *memory = (struct sight_memory){
         .used = memory_counted(),
         .limit = limit == SIZE_MAX ? 0 : limit,
-        .resident = server->shown.resident,
+        .resident = server->introspection.resident,
         .is_short = memory_is_short(),
-        .kinds = server->shown.memory_kinds,
-        .by_kind = server->shown.memory,
+        .kinds = server->introspection.memory_kinds,
+        .by_kind = server->introspection.memory,
     };
 }
 
@@ -181,7 +181,7 @@ static void sight_descriptors(void *host, struct sight_descriptors *descriptors)
     struct server *server = host;
 
     server_renew_usage(server);
-    *descriptors = (struct sight_descriptors){.open = server->shown.descriptors,
+    *descriptors = (struct sight_descriptors){.open = server->introspection.descriptors,
                                               .limit = usage_descriptors_limit()};
 }
 
@@ -189,7 +189,8 @@ static bool sight_setting(void *host, size_t index, struct sight_setting *settin
 {
     struct server *server = host;
 
-    return shown_setting(&server->shown.settings, &server->settings->config, index, setting);
+    return shown_setting(&server->introspection.settings, &server->settings->config, index,
+                         setting);
 }
 
 static struct schedules *sight_schedules(void *host)
@@ -244,7 +245,7 @@ static void sight_drain(void *host, bool on)
     server_signal(host, on ? SIGNAL_DRAIN : SIGNAL_ACCEPT);
 }
 
-// When the answer to whoever has asked for it is staged.
+// The handover begins when the reply to this request is staged.
 static bool sight_hand_over(void *host)
 {
     struct server *server = host;
@@ -262,7 +263,7 @@ static bool sight_reload(void *host, char *why, size_t room)
     return good;
 }
 
-// The value holds in the place of the file's, and is shown with the settings.
+// The value replaces that of the file, and is shown with the settings.
 static bool sight_log_commands(void *host, const char *whose)
 {
     struct server *server = host;
@@ -289,7 +290,8 @@ static bool sight_section_key(void *host, size_t index, size_t key, struct sight
 {
     struct server *server = host;
 
-    return shown_named_key(&server->shown.settings, &server->settings->config, index, key, shown);
+    return shown_named_key(&server->introspection.settings, &server->settings->config, index, key,
+                           shown);
 }
 
 static bool sight_policy(void *host, size_t index, struct sight_policy *policy)
@@ -303,8 +305,8 @@ static bool sight_policy_key(void *host, size_t index, size_t key, struct sight_
 {
     struct server *server = host;
 
-    return queue_policies_show_key(&server->policies, server->settings, &server->shown.settings,
-                                   index, key, shown);
+    return queue_policies_show_key(&server->policies, server->settings,
+                                   &server->introspection.settings, index, key, shown);
 }
 
 static enum status sight_set_policy(void *host, const struct sight_new_policy *policy,
@@ -331,26 +333,26 @@ static const struct sight_policies sight_policies = {.section = sight_section,
 
 void server_init_sight(struct server *server)
 {
-    server->shown.sight = (struct sight){.host = server,
-                                         .protocol = sight_protocol,
-                                         .address = sight_address,
-                                         .connection_next = sight_connection_next,
-                                         .connection = sight_connection,
-                                         .connection_of = sight_connection_of,
-                                         .loop = sight_loop,
-                                         .memory = sight_memory,
-                                         .descriptors = sight_descriptors,
-                                         .journal = sight_journal,
-                                         .cluster = sight_cluster,
-                                         .hand_over = sight_hand_over,
-                                         .opening = sight_opening,
-                                         .setting = sight_setting,
-                                         .schedules = sight_schedules,
-                                         .pushes = &sight_pushes,
-                                         .policies = &sight_policies,
-                                         .config_file = sight_config_file,
-                                         .drain = sight_drain,
-                                         .reload = sight_reload,
-                                         .log_commands = sight_log_commands};
-    server->facts.process.sight = &server->shown.sight;
+    server->introspection.sight = (struct sight){.host = server,
+                                                 .protocol = sight_protocol,
+                                                 .address = sight_address,
+                                                 .connection_next = sight_connection_next,
+                                                 .connection = sight_connection,
+                                                 .connection_of = sight_connection_of,
+                                                 .loop = sight_loop,
+                                                 .memory = sight_memory,
+                                                 .descriptors = sight_descriptors,
+                                                 .journal = sight_journal,
+                                                 .cluster = sight_cluster,
+                                                 .hand_over = sight_hand_over,
+                                                 .opening = sight_opening,
+                                                 .setting = sight_setting,
+                                                 .schedules = sight_schedules,
+                                                 .pushes = &sight_pushes,
+                                                 .policies = &sight_policies,
+                                                 .config_file = sight_config_file,
+                                                 .drain = sight_drain,
+                                                 .reload = sight_reload,
+                                                 .log_commands = sight_log_commands};
+    server->facts.process.sight = &server->introspection.sight;
 }

@@ -2,106 +2,106 @@
 #ifndef TANDEM_SERVER_SERVER_PRIVATE_H
 #define TANDEM_SERVER_SERVER_PRIVATE_H
 
-// Shared between the sources of the server only: server_start.c (how it comes up), server_store.c
-// (what begins and ends with the store), server_standby.c (what it does while another process owns
-// that), server_again.c (how it comes to that), server_accept.c (who comes in), server_io.c (the
-// I/O threads), server_sight.c (what it shows of itself), server_reload.c (other settings), and
-// server.c (what else it does while it runs, and its end).
+// Shared between the sources of the server only: server_start.c (how it starts), server_store.c
+// (what begins and ends with the store), server_standby.c (a standby, and how a process becomes
+// one), server_accept.c (new connections and the I/O threads), server_introspect.c, server_reload.c
+// (new settings), and server.c (how it runs and ends).
 
 #include "server/server.h"
 
-// Has front-ends for operators see what the process shows.
+// Sets the functions for introspection.
 void server_init_sight(struct server *server);
 
-// Makes the store, a broker that records to it, and what stands in for that until it is opened.
+// Makes the store, a broker that records to it, and a broker for operators until the store is open.
 // False with the reason in `why`.
 bool server_make_store(struct server *server, struct error_text *why) MUST_USE;
 
-// Starts the front-ends, once the loop has its broker. False with the reason in `why`.
+// Starts the front-ends, when the loop has its broker. False with the reason in `why`.
 bool server_start_services(struct server *server, struct error_text *why) MUST_USE;
 
-// Tells the store where the process listens.
+// Tells the store the addresses of this process.
 void server_advertise(struct server *server);
 
-// Opens the store, which may take for ever, and all that works on its jobs. EXIT_REASON_NONE, or
-// the reason in `why`; where a signal has stopped it meanwhile, the server is not up.
+// Opens the store, which may take for ever, and starts the background tasks. EXIT_REASON_NONE, or
+// the reason in `why`; if a signal has stopped it meanwhile, the server is not up.
 enum exit_reason server_open_store(struct server *server, struct error_text *why) MUST_USE;
 
-// Frees the store, the broker, and all that works with them. Nobody is connected. False where not
-// all that was recorded could be made to last.
+// Frees the store, the broker, and everything that uses them. There is no connection. False if not
+// all records could be made durable.
 bool server_close_store(struct server *server) MUST_USE;
 
-// The process serves clients, or stands by: whoever supervises it is told, once. False with the
+// Tells the supervisor, once, that the process serves clients or is a standby. False with the
 // reason in `why`.
 bool server_is_ready(struct server *server, struct error_text *why) MUST_USE;
 
-// At the end of each turn while the store is being opened.
+// Called at the end of each turn while the store is being opened: begins, continues or ends
+// standing by.
 void server_standby_turned(struct server *server);
-// That is over.
+// Ends standing by.
 void server_end_standby(struct server *server);
+// Logs that this process is the owner.
 void server_took_over(struct server *server);
 
-// A connection has come in meanwhile, and entered the crowd.
+// Passes on a new connection, which has entered the peer limits.
 void server_pass_on(struct server *server, const struct service *service, int fd, const char *peer);
-// How many of them there are, and how many there were so far.
+// Connections that are passed on now, and so far.
 void server_count_passed(const struct server *server, uint64_t *open, uint64_t *total);
 
-// At the end of each turn in which it runs: the server is to start again where it has lost its
-// store.
+// Called at the end of each turn in which it runs: has it start again if it has lost the store.
 void server_watch_store(struct server *server);
 
-// Whether another process could take over; has one do so, and the server start again.
+// Whether another process could take over; has another one do so, and this one start again.
 bool server_may_hand_over(const struct server *server);
 void server_hand_over(struct server *server);
 
-// It is to start again, as the log says.
+// Has it start again as a standby, and logs that.
 void server_restart_as_standby(struct server *server, const char *why);
-// The store is opened, for as long as another process does not take it over at once: then the next
-// one is, and so on. As server_open_store() says.
+// Opens the store; if another process takes it over at once, opens the next one, and so on. Returns
+// what server_open_store() returns.
 enum exit_reason server_come_up(struct server *server, struct error_text *why) MUST_USE;
-// Drops all connections, and has another store, which is to be opened. False with the reason.
+// Drops all connections, and makes another store, which is to be opened. False with the reason.
 bool server_begin_again(struct server *server, struct error_text *why) MUST_USE;
 
-// Accepts and reads nothing more; connections are closed when what is staged for them has left.
+// Accepts and reads nothing more; closes connections when their staged output was sent.
 void server_drain_conns(struct server *server);
 
-// Starts without a handshake.
+// Begins without handshakes.
 void server_init_handshakes(struct server *server);
 
-// Lets accepting go on while there is room for connections, and holds it otherwise; and for all but
-// those who administer until the store is open.
+// Holds accepting while there is no slot for another connection, and, except for operators, until
+// the store is open.
 void server_limit_connections(struct server *server);
 
-// How many I/O threads the settings ask for.
+// The number of I/O threads in the settings.
 unsigned server_count_io_threads(const struct server *server);
 
-// Starts the I/O threads that the settings ask for. False with the reason in `why`.
+// Starts the I/O threads. False with the reason in `why`.
 bool server_start_io(struct server *server, struct error_text *why) MUST_USE;
 
-// Tells them what they are to know of the settings.
+// Tells the I/O threads their settings.
 void server_limit_io(struct server *server);
 
-// Takes over what may change while the server runs.
+// Applies settings that may change while the server runs.
 void server_apply(struct server *server);
 
-// The same for the broker, which nobody else touches any more, and for the memory that clients may
-// use: jobs that come back are never refused.
+// Applies settings of the broker, which no other thread uses any more, and the memory limit:
+// restored jobs are never refused.
 void server_limit_broker(const struct server *server);
 
-// Opens the log that the settings ask for. False with the reason in `why`.
+// Opens the log. False with the reason in `why`.
 bool server_open_log(const struct server *server, const struct settings *settings,
                      struct error_text *why) MUST_USE;
 
-// A new connection of the service that is the context.
+// Takes a new connection of the service that is the context.
 void server_accept(void *context, int fd, const char *peer);
 
-// Reads the configuration again, as at a signal. False: it is wrong, and nothing has changed.
+// Reads the configuration again, as after a signal. False: it is wrong, and nothing has changed.
 bool server_handle_reload(struct server *server, struct error_text *why);
 
-// A signal came.
+// Handles a signal.
 void server_signal(void *context, enum signal_request request);
 
-// The time that is left to those who are still to be sent something is over.
+// The time for output that is still to be sent is over.
 void server_patience_over(evutil_socket_t fd, short what, void *context);
 
 #endif

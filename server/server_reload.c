@@ -57,7 +57,7 @@ bool server_open_log(const struct server *server, const struct settings *setting
                            (enum log_level)now->log_level, why);
 }
 
-// Where TLS is used with the same settings, services_prepare() reads its files.
+// If the settings of TLS are the same, services_prepare() reads its files.
 static bool server_check_tls(const struct server *server, const struct settings *fresh,
                              struct error_text *why)
 {
@@ -72,7 +72,8 @@ static bool server_read_rules(const struct settings *fresh, struct rule_set **ru
     return *rules || *fresh->server.access_file == '\0';
 }
 
-// While the store is opened, the broker is not ours: they are copied again when that is over.
+// While the store is being opened, its thread uses the broker: the policies are copied again
+// afterwards.
 static void server_use_policies(const struct server *server, struct policy_copies *policies)
 {
     if (server->stage == SERVER_STARTS) {
@@ -88,7 +89,7 @@ static bool server_set_schedules(const struct server *server, const struct setti
     return !server->schedules || schedule_service_adopt(server->schedules, fresh, why);
 }
 
-// What a reload has read, and what is to hold together or not at all.
+// What a reload has read; it is applied completely or not at all.
 struct reload {
     struct settings *fresh;
     struct rule_set *rules;
@@ -96,7 +97,7 @@ struct reload {
     struct policy_copies *policies;
     struct log_opening log;
     bool has_log;      // `log` is open
-    bool has_services; // what services_prepare() has read
+    bool has_services; // services_prepare() has succeeded
 };
 
 static void reload_discard(struct server *server, struct reload *reload)
@@ -129,7 +130,7 @@ static bool reload_services(struct server *server, struct reload *reload, struct
     return reload->has_services;
 }
 
-// Reads all that can be wrong. The schedules come last: where they are good, they hold at once.
+// Reads everything that can be wrong. The schedules come last, as they are applied at once.
 static bool reload_prepare(struct server *server, struct reload *reload, struct error_text *why)
 {
     struct settings_source source = *server->source;
@@ -146,7 +147,7 @@ static bool reload_prepare(struct server *server, struct reload *reload, struct 
            reload_open_log(reload, why) && server_set_schedules(server, reload->fresh, why);
 }
 
-// Has all hold that was read. Nothing fails from here on.
+// Applies everything that was read. Nothing fails from here on.
 static void reload_adopt(struct server *server, struct reload *reload)
 {
     log_output_adopt(server->log, &reload->log);
@@ -159,8 +160,8 @@ static void reload_adopt(struct server *server, struct reload *reload)
     turn_set_rules(&server->loop.turn, reload->rules);
 }
 
-// A file or a value that is wrong changes nothing. The log is opened anew all the same, where it is
-// by the settings that hold: whoever rotates it asks for no more than that.
+// A wrong file or value changes nothing. The log is still reopened by the present settings, as log
+// rotation asks for no more than that.
 static bool server_reload(struct server *server, struct error_text *why)
 {
     struct reload reload = {.fresh = NULL};
@@ -180,7 +181,7 @@ static bool server_reload(struct server *server, struct error_text *why)
     return true;
 }
 
-// The service manager that waits for the start is told of nothing else.
+// While the service manager waits for the start, it is told of nothing else.
 bool server_handle_reload(struct server *server, struct error_text *why)
 {
     bool good;

@@ -22,11 +22,11 @@ struct advertised {
     char *text;
     size_t size;
     size_t len;
-    bool has[2]; // the protocol, without TLS and with it
+    bool has[2]; // an address of the protocol, without TLS and with it
 };
 
-// An address as the log has it: `[tls:]HOST:PORT` or `[tls:]unix:PATH`. One place of a kind is
-// enough, since nobody would try another.
+// Adds an address as logged: `[tls:]HOST:PORT` or `[tls:]unix:PATH`. Only the first of each kind is
+// added, as no reader would try another.
 static void advertise_add(struct advertised *advertised, const char *protocol, const char *address)
 {
     const char *host = advertised->host;
@@ -48,12 +48,17 @@ static void advertise_add(struct advertised *advertised, const char *protocol, c
     if (len < 0 || (size_t)len >= room) {
         advertised->text[advertised->len] = '\0';
         log_warn("not_advertised", log_string("protocol", protocol), log_string("address", address),
-                 log_string("note", "what others know of this process has no room for it"));
+                 log_string("note", "the text that other processes read has no room for it"));
     } else {
         advertised->len += (size_t)len;
     }
 }
 
+// Writes where this process can be reached, for the others that share its store: words separated by
+// blanks, `PROTOCOL=HOST:PORT` for each address, with `PROTOCOL+tls=` for TLS. HOST is the
+// configured one, or the name of the machine, as listening addresses may be any of the machine's.
+// An IPv6 address stands in brackets; unix sockets are left out, and words for which there is no
+// room.
 static void advertise_write(const struct listeners *listeners, const char *host, char *text,
                             size_t size)
 {
@@ -110,14 +115,14 @@ static uint64_t standby_proxy_limit(const struct server *server)
 
 static void standby_notify_status(struct server *server, const struct store_owner *owner)
 {
-    char text[sizeof "standing by:  owns the jobs" + sizeof owner->name];
+    char text[sizeof "standing by: no process owns the jobs" + sizeof owner->name];
 
     (void)snprintf(text, sizeof text, "standing by: %s owns the jobs",
-                   *owner->name ? owner->name : "nobody");
+                   *owner->name ? owner->name : "no process");
     notify_status(&server->notifier, text);
 }
 
-// From now on it is ready for whoever supervises it: to stand by may last for days.
+// Begins to stand by, which may last for days: the supervisor is told that the process is ready.
 static void standby_begin(struct server *server, const struct store_owner *owner)
 {
     struct standby *standby = &server->standby;
@@ -156,7 +161,7 @@ static void standby_note_owner(struct server *server, const struct store_owner *
     standby_notify_status(server, owner);
 }
 
-// Whether somebody else is known to own the journal, or this process would never.
+// Whether another process is known to own the store, or this one never may.
 static bool standby_has_owner(const struct server *server, const struct store_owner *owner)
 {
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
@@ -168,8 +173,8 @@ static bool standby_has_owner(const struct server *server, const struct store_ow
     return server->settings->journal.role == STORE_ROLE_STANDBY && cluster.connected;
 }
 
-// Whether connections for the protocol are left where they wait to be accepted: whoever comes to
-// own the jobs will serve them.
+// Whether connections for the protocol are left in the kernel's queue, for the process that becomes
+// the owner.
 static bool standby_leaves_waiting(void *context, const char *protocol, bool tls)
 {
     const struct server *server = context;
@@ -197,7 +202,7 @@ static bool text_has_word(const char *text, struct slice word)
     return false;
 }
 
-// Whether both name a place, which is a word.
+// Whether both texts contain the same address.
 static bool addresses_overlap(const char *text, const char *other)
 {
     for (size_t len; *text; text += len + strspn(text + len, " ")) {
@@ -209,8 +214,9 @@ static bool addresses_overlap(const char *text, const char *other)
     return false;
 }
 
-// What this process has let go of may be its own for a while yet: nobody serves that. Nor does this
-// process pass anybody on to itself, where another says that it is to be found here.
+// The owner, unless that is this process: for a while after it has given the store up, or when
+// another process names the same address. Then no process is the owner, as connections must not be
+// passed on to this process.
 static void standby_find_owner(const struct server *server, struct store_owner *owner)
 {
     server->store->ops->owner(server->store, owner);
@@ -254,7 +260,8 @@ void server_pass_on(struct server *server, const struct service *service, int fd
     if (proxy) {
         (void)proxy_take(proxy, fd, peer, service->frontend->name,
                          service->transport->handshake != NULL);
-        // It may have been the last one that is taken now; others are about to be accepted.
+        // This connection may have been the last that can be passed on now, and others are about to
+        // be accepted.
         listeners_shut(&server->listeners, standby_leaves_waiting, server);
     } else {
         peer_limits_leave(server->peer_limits, fd);
@@ -305,14 +312,14 @@ void server_took_over(struct server *server)
     standby->free_at = 0;
 }
 
-// How long staged replies may take to leave before another process takes over: all of that is to be
-// done within a second.
+// The time to send staged replies before another process takes over: all of the handover is to take
+// less than a second.
 static const struct timeval HAND_OVER_PATIENCE = {.tv_usec = 300000};
 
 void server_restart_as_standby(struct server *server, const char *why)
 {
     log_info("starts_again", log_string("why", why),
-             log_string("note", "all connections are closed; this process follows from now on"));
+             log_string("note", "all connections are closed; this process is now a standby"));
     server->stage = SERVER_RESTARTS;
 }
 
@@ -323,11 +330,11 @@ static void server_note_unsure(struct server *server)
     if (server->unsure_at == 0) {
         server->unsure_at = now_at;
         log_info("owner_unsure",
-                 log_string("note", "another process may have taken over: nobody is answered"));
+                 log_string("note", "another process may have taken over: no client is answered"));
     } else if (now_at - server->unsure_at >=
                server->settings->journal.fail_timeout * NSEC_PER_SEC) {
-        server_restart_as_standby(
-            server, "for journal.fail_timeout, it has not been sure that no other owns it");
+        server_restart_as_standby(server,
+                                  "ownership could not be confirmed for journal.fail_timeout");
     }
 }
 
@@ -353,8 +360,9 @@ void server_watch_store(struct server *server)
     UNREACHABLE();
 }
 
-// By one that would take over, and has looked since this process owns the journal: one that was
-// heard of before may be its own predecessor, or another that has died since.
+// Whether there is a process that would take over, and has looked at the store since this one owns
+// it: an entry from before may be that of this process's predecessor, or of a process that has
+// ended.
 static bool server_is_followed(const struct server *server)
 {
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
@@ -381,7 +389,7 @@ bool server_may_hand_over(const struct server *server)
 void server_drain_conns(struct server *server)
 {
     broker_retire(server->broker);
-    turn_remove_task(&server->loop.turn, &server->calendar);
+    turn_remove_task(&server->loop.turn, &server->schedule_task);
     if (server->loop.turn.io) {
         io_shut(server->loop.turn.io);
     }
@@ -402,7 +410,7 @@ void server_hand_over(struct server *server)
     }
 }
 
-// Nothing that is staged leaves.
+// Drops all connections, with their staged output.
 static void server_drop_all(struct server *server)
 {
     if (server->loop.turn.io) {
@@ -433,20 +441,20 @@ bool server_begin_again(struct server *server, struct error_text *why)
 
     (void)event_del(&server->patience);
     broker_info(server->broker, &info);
-    // One that came while it followed is deferred still.
+    // A signal that came while it stood by is still deferred.
     server->deferred_signals |= info.draining ? 1u << SIGNAL_DRAIN : 0;
     server->unsure_at = 0;
     server_drop_all(server);
     loop_leave_store(&server->loop);
-    // The loop does not wait for a database that may hang: others take over when the lease lapses.
+    // The loop does not wait for a database that may hang: others take over when the lease expires.
     if (!server->options.yields) {
         server->store->ops->stop_opening(server->store);
     }
-    // Of a store that is lost, what cannot be made to last was not answered.
+    // Of a lost store, records that could not be made durable were not acknowledged.
     if (!server_close_store(server) && server->options.yields) {
         log_error("journal_incomplete", log_string("why", "not everything could be written"));
     }
-    // Jobs that come back are never refused.
+    // Restored jobs are never refused.
     memory_set_limit(0);
     server->stage = SERVER_STARTS;
     server->options.again = true;
@@ -457,7 +465,7 @@ bool server_begin_again(struct server *server, struct error_text *why)
     return true;
 }
 
-// It may be lost as soon as it is had, before anything is served.
+// The store may be lost at once, before anything is served.
 enum exit_reason server_come_up(struct server *server, struct error_text *why)
 {
     enum exit_reason result = server_open_store(server, why);

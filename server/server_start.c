@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Who the connections of the protocol at this place are for.
+// Who takes the connections of the protocol with that index.
 static struct listener_target server_target(struct server *server, size_t index)
 {
     return (struct listener_target){
@@ -26,7 +26,7 @@ static struct listener_target server_target(struct server *server, size_t index)
     };
 }
 
-// Has TLS ready where one of the addresses asks for it.
+// Loads TLS if one of the addresses demands it.
 static bool server_open_tls_for(struct server *server, const char *addresses,
                                 struct error_text *why)
 {
@@ -47,7 +47,7 @@ static bool server_adopt(void *context, int fd, size_t index, bool tls, struct e
     return listeners_adopt(&server->listeners, fd, tls, &target, why);
 }
 
-// Opens what the `listen` keys say, but for the protocols that were handed their sockets.
+// Listens at the addresses of the `listen` keys, except for protocols with inherited sockets.
 static bool server_listen_at(struct server *server, struct error_text *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
@@ -68,7 +68,7 @@ static bool server_listen_at(struct server *server, struct error_text *why)
     return true;
 }
 
-// The mode of unix sockets is set by the umask, so that no socket is there with another one.
+// The mode of unix sockets is set by the umask, so that no socket ever has another mode.
 static bool server_listen(struct server *server, struct error_text *why)
 {
     const char *text = server->settings->server.socket_mode;
@@ -88,14 +88,14 @@ static bool server_listen(struct server *server, struct error_text *why)
     return good;
 }
 
-// A private key is often one that only root may read, and need not be read again before it changes.
+// Often only root may read a private key; it is read again only for a reload.
 static void server_try_tls(const struct server *server, const char *user)
 {
     struct error_text why;
 
     if (services_have_tls(&server->services) && !settings_check_tls(server->settings, &why)) {
         log_warn("tls_not_readable", log_string("user", user), log_string("why", why.text),
-                 log_string("note", "it cannot be read again on SIGHUP"));
+                 log_string("note", "SIGHUP cannot read it again"));
     }
 }
 
@@ -105,12 +105,12 @@ static void server_try_rules(const struct server *server, const char *user)
 
     if (!settings_check_access(server->settings, &why)) {
         log_warn("access_not_readable", log_string("user", user), log_string("why", why.text),
-                 log_string("note", "SIGHUP cannot read it again, and changes nothing then"));
+                 log_string("note", "SIGHUP cannot read it again, and then changes nothing"));
     }
 }
 
-// The log is opened anew right away, and files that settings name are read: better that it fails
-// now than at the first SIGHUP.
+// The log is reopened, and files that settings name are read, at once: a failure now is better than
+// one at the first SIGHUP.
 static enum exit_reason server_drop_privilege(struct server *server, struct error_text *why)
 {
     const char *user = server->settings->server.user;
@@ -140,7 +140,7 @@ static enum exit_reason server_drop_privilege(struct server *server, struct erro
     return EXIT_REASON_NONE;
 }
 
-// They are in force before the first connection begins.
+// The rules are in force before the first connection begins.
 static bool server_take_rules(struct server *server, struct error_text *why)
 {
     const char *path = server->settings->server.access_file;
@@ -174,7 +174,7 @@ static void server_resumed(void *context, nsec_t slept_for)
     loop_resumed(&server->loop, slept_for);
 }
 
-// What is there before the first address is listened at.
+// Makes what is needed before the first address is opened.
 static bool server_prepare(struct server *server, struct error_text *why)
 {
     const struct siphash_key key = facts_key();

@@ -102,8 +102,8 @@ static bool server_begin(struct server *server, struct error_text *why)
     }
     // From here on sessions hold jobs, which a failure must leave as they are (broker_retire()).
     services_opened(&server->services);
-    server->calendar = schedule_service_task(server->schedules);
-    turn_add_task(&server->loop.turn, &server->calendar);
+    server->schedule_task = schedule_service_task(server->schedules);
+    turn_add_task(&server->loop.turn, &server->schedule_task);
     opening_clear(&server->opening);
     server_observe(server);
     server->stage = SERVER_RUNS;

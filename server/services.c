@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-// State that the connections of a protocol share, at work with the broker; NULL with the reason.
+// Makes the state that the connections of a protocol share. NULL with the reason in `why`.
 static void *service_shared_new(size_t index, struct broker *broker,
                                 const struct settings *settings, const struct process_facts *facts,
                                 struct error_text *why)
@@ -201,8 +201,8 @@ void services_discard(struct services *services)
     }
 }
 
-// Without a certificate, the one that is used goes on to be: its listener does so, too, until a
-// restart.
+// Without a certificate in the new settings, the present one stays in use, as its listener does,
+// until a restart.
 static bool services_prepare_tls(struct services *services, const struct tls_settings *fresh,
                                  struct error_text *why)
 {

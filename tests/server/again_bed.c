@@ -47,7 +47,7 @@ static void pulse(evutil_socket_t fd, short what, void *context)
     (void)what;
     (void)context;
     if (atomic_exchange(&world->hand_over, false)) {
-        assert_true(world->server.shown.sight.hand_over(&world->server));
+        assert_true(world->server.introspection.sight.hand_over(&world->server));
     }
 }
 
