@@ -298,7 +298,7 @@ static APART struct job *choice_of_many(struct session *session, struct subscrip
         .weighs = session->choice == CHOICE_OLDEST && session->broker->gates.weights > 0,
     };
 
-    search.cost = round_robin_bring_back(session);
+    search.cost = round_robin_wake_opened(session);
     search.bound = open_queues_first(session->broker, !search.weighs);
     search.next = choice_next_subscription(session, NULL);
     while (!choice_is_final(&search)) {

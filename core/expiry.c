@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/expiry.h"
 
 #include "core/broker_private.h"
@@ -16,53 +17,53 @@ struct expiry_entry {
     int64_t step; // since when it is ready, in steps of the monotonic clock
 };
 
-static struct expiry_entry *entry_in(const struct tree_node *node)
+static struct expiry_entry *expiry_entry_in(const struct tree_node *node)
 {
     return node ? container_of((struct tree_node *)(uintptr_t)node, struct expiry_entry, node)
                 : NULL;
 }
 
-static bool entry_before(const struct tree_node *a, const struct tree_node *b)
+static bool expiry_entry_before(const struct tree_node *a, const struct tree_node *b)
 {
-    const struct expiry_entry *x = entry_in(a);
-    const struct expiry_entry *y = entry_in(b);
+    const struct expiry_entry *x = expiry_entry_in(a);
+    const struct expiry_entry *y = expiry_entry_in(b);
 
     return x->step != y->step ? x->step < y->step : x->job->id < y->job->id;
 }
 
-static nsec_t expires_for(const struct queue *queue)
+static nsec_t expiry_limit_for(const struct queue *queue)
 {
     return queue->policy->rule.spec.expire_after_for;
 }
 
 // In steps, so many that the job has certainly been ready for that long.
-static uint32_t steps_until_over(const struct queue *queue)
+static uint32_t expiry_limit_steps(const struct queue *queue)
 {
-    return (uint32_t)(((expires_for(queue) - 1) >> WAIT_STEP_BITS) + 2);
+    return (uint32_t)(((expiry_limit_for(queue) - 1) >> WAIT_STEP_BITS) + 2);
 }
 
 // How long jobs may stay at least when all are back after a restart, or for as long as the policy
 // lets them: one may have been held until then, which is not recorded, and the wall clock may have
 // been set ahead.
-static nsec_t spared_until(const struct broker *broker, const struct queue *queue)
+static nsec_t expiry_spared_until(const struct broker *broker, const struct queue *queue)
 {
     nsec_t spared_for =
-        expires_for(queue) < EXPIRY_SPARED_FOR ? expires_for(queue) : EXPIRY_SPARED_FOR;
+        expiry_limit_for(queue) < EXPIRY_SPARED_FOR ? expiry_limit_for(queue) : EXPIRY_SPARED_FOR;
 
     return broker->restoring.ended_at + spared_for + (INT64_C(1) << WAIT_STEP_BITS);
 }
 
 bool expiry_is_over(const struct broker *broker, const struct queue *queue, const struct job *job)
 {
-    return broker->now.mono >= spared_until(broker, queue) &&
-           wait_step(broker->now.mono) - job->ready_at_step >= steps_until_over(queue);
+    return broker->now.mono >= expiry_spared_until(broker, queue) &&
+           wait_step(broker->now.mono) - job->ready_at_step >= expiry_limit_steps(queue);
 }
 
-static nsec_t over_at(const struct broker *broker, const struct queue *queue,
-                      const struct expiry_entry *entry)
+static nsec_t expiry_entry_ends_at(const struct broker *broker, const struct queue *queue,
+                                   const struct expiry_entry *entry)
 {
-    nsec_t at = (entry->step + (nsec_t)steps_until_over(queue)) * (INT64_C(1) << WAIT_STEP_BITS);
-    nsec_t spared_at = spared_until(broker, queue);
+    nsec_t at = (entry->step + (nsec_t)expiry_limit_steps(queue)) * (INT64_C(1) << WAIT_STEP_BITS);
+    nsec_t spared_at = expiry_spared_until(broker, queue);
 
     return at > spared_at ? at : spared_at;
 }
@@ -71,72 +72,72 @@ static nsec_t over_at(const struct broker *broker, const struct queue *queue,
 // The index
 //
 
-static int64_t step_of(const struct broker *broker, const struct job *job)
+static int64_t expiry_step_of(const struct broker *broker, const struct job *job)
 {
     return (broker->now.mono >> WAIT_STEP_BITS) -
            (int64_t)(wait_step(broker->now.mono) - job->ready_at_step);
 }
 
-static struct expiry_entry *entry_at(const struct gate *gate, int64_t step, uint64_t id)
+static struct expiry_entry *expiry_entry_at(const struct gate *gate, int64_t step, uint64_t id)
 {
-    struct expiry_entry *entry = entry_in(gate->waits.root);
+    struct expiry_entry *entry = expiry_entry_in(gate->waits.root);
 
     while (entry && (step != entry->step || id != entry->job->id)) {
         bool before = step != entry->step ? step < entry->step : id < entry->job->id;
 
-        entry = entry_in(before ? entry->node.left : entry->node.right);
+        entry = expiry_entry_in(before ? entry->node.left : entry->node.right);
     }
     return entry;
 }
 
 // NULL: it is not indexed. A machine may have slept for longer than the steps take to wrap.
-static struct expiry_entry *entry_of(const struct broker *broker, const struct gate *gate,
-                                     const struct job *job)
+static struct expiry_entry *expiry_entry_of(const struct broker *broker, const struct gate *gate,
+                                            const struct job *job)
 {
-    const struct expiry_entry *first = entry_in(tree_first(&gate->waits));
+    const struct expiry_entry *first = expiry_entry_in(tree_first(&gate->waits));
     struct expiry_entry *entry = NULL;
 
-    for (int64_t step = step_of(broker, job); !entry && first && step >= first->step;
+    for (int64_t step = expiry_step_of(broker, job); !entry && first && step >= first->step;
          step -= STEPS_WRAP) {
-        entry = entry_at(gate, step, job->id);
+        entry = expiry_entry_at(gate, step, job->id);
     }
     return entry;
 }
 
 bool expiry_has(const struct broker *broker, const struct queue *queue, const struct job *job)
 {
-    return entry_of(broker, queue->gate, job) != NULL;
+    return expiry_entry_of(broker, queue->gate, job) != NULL;
 }
 
-static void entry_insert(struct gate *gate, struct expiry_entry *entry)
+static void expiry_entry_insert(struct gate *gate, struct expiry_entry *entry)
 {
-    tree_insert_late(&gate->waits, &gate->waits_high, &entry->node, entry_before);
+    tree_insert_late(&gate->waits, &gate->waits_high, &entry->node, expiry_entry_before);
 }
 
-static void entry_remove(struct gate *gate, struct expiry_entry *entry)
+static void expiry_entry_remove(struct gate *gate, struct expiry_entry *entry)
 {
-    tree_remove_late(&gate->waits, &gate->waits_high, &entry->node, entry_before);
+    tree_remove_late(&gate->waits, &gate->waits_high, &entry->node, expiry_entry_before);
 }
 
 // False without memory.
-static bool entry_add(struct broker *broker, struct gate *gate, struct job *job)
+static bool expiry_entry_add(struct broker *broker, struct gate *gate, struct job *job)
 {
     struct expiry_entry *entry = slab_alloc(&broker->slab, sizeof *entry);
 
     if (entry) {
-        *entry = (struct expiry_entry){.job = job, .step = step_of(broker, job)};
-        entry_insert(gate, entry);
+        *entry = (struct expiry_entry){.job = job, .step = expiry_step_of(broker, job)};
+        expiry_entry_insert(gate, entry);
     }
     return entry != NULL;
 }
 
-static void set_unindexed(struct gate *gate, uint64_t count, nsec_t at)
+static void expiry_set_unindexed(struct gate *gate, uint64_t count, nsec_t at)
 {
     gate->unindexed = count;
     gate->indexes_at = count > 0 ? at : NSEC_NEVER;
 }
 
-static void index_from_the_first(struct gate *gate)
+static void expiry_restart_indexing(struct gate *gate)
 {
     gate->indexed_pri = 0;
     gate->indexed_seq = 0;
@@ -148,22 +149,22 @@ void expiry_index(struct broker *broker, struct queue *queue, struct job *job)
     nsec_t again_at = nsec_add(broker->now.mono, INDEX_AGAIN_FOR);
 
     if (!job) {
-        index_from_the_first(gate);
-        set_unindexed(gate, gate->unindexed, again_at);
+        expiry_restart_indexing(gate);
+        expiry_set_unindexed(gate, gate->unindexed, again_at);
     } else if (expiry_has(broker, queue, job)) {
         gate->indexed_pri = job->pri;
         gate->indexed_seq = job->seq;
-    } else if (entry_add(broker, gate, job)) {
+    } else if (expiry_entry_add(broker, gate, job)) {
         gate->indexed_pri = job->pri;
         gate->indexed_seq = job->seq;
-        set_unindexed(gate, gate->unindexed - 1, gate->indexes_at);
+        expiry_set_unindexed(gate, gate->unindexed - 1, gate->indexes_at);
     } else {
-        set_unindexed(gate, gate->unindexed, again_at);
+        expiry_set_unindexed(gate, gate->unindexed, again_at);
     }
 }
 
 // The whole tree comes to stand below the first node, which has nothing to its left, of another.
-static void drop_index(struct broker *broker, struct gate *gate)
+static void expiry_drop_index(struct broker *broker, struct gate *gate)
 {
     struct tree_node *first = tree_first(&gate->waits);
 
@@ -173,7 +174,7 @@ static void drop_index(struct broker *broker, struct gate *gate)
     }
     gate->waits = (struct tree){.root = NULL};
     gate->waits_high = NULL;
-    set_unindexed(gate, 0, NSEC_NEVER);
+    expiry_set_unindexed(gate, 0, NSEC_NEVER);
 }
 
 // What is left is turned until nothing stands to the left of its top, which then goes.
@@ -191,7 +192,7 @@ void expiry_free_dropped(struct broker *broker, unsigned *budget)
             *top = left;
         } else {
             *top = node->right;
-            slab_free(&broker->slab, entry_in(node), sizeof(struct expiry_entry));
+            slab_free(&broker->slab, expiry_entry_in(node), sizeof(struct expiry_entry));
         }
     }
 }
@@ -203,8 +204,8 @@ void expiry_free_dropped(struct broker *broker, unsigned *budget)
 nsec_t expiry_due_at(const struct broker *broker, const struct queue *queue)
 {
     const struct gate *gate = queue->gate;
-    const struct expiry_entry *first = entry_in(tree_first(&gate->waits));
-    nsec_t at = first ? over_at(broker, queue, first) : NSEC_NEVER;
+    const struct expiry_entry *first = expiry_entry_in(tree_first(&gate->waits));
+    nsec_t at = first ? expiry_entry_ends_at(broker, queue, first) : NSEC_NEVER;
 
     if (queue->closed & CLOSED_EXPIRING) {
         return INT64_MIN;
@@ -212,7 +213,7 @@ nsec_t expiry_due_at(const struct broker *broker, const struct queue *queue)
     return at < gate->indexes_at ? at : gate->indexes_at;
 }
 
-static void rearm(struct broker *broker, struct queue *queue)
+static void expiry_rearm(struct broker *broker, struct queue *queue)
 {
     nsec_t at = expiry_due_at(broker, queue);
 
@@ -229,19 +230,20 @@ bool expiry_hold(struct broker *broker, struct queue *queue)
         return false;
     }
     queue_close(broker, queue, CLOSED_EXPIRING);
-    rearm(broker, queue);
+    expiry_rearm(broker, queue);
     return true;
 }
 
 struct job *expiry_next(struct broker *broker, const struct queue *queue)
 {
-    const struct expiry_entry *oldest = entry_in(tree_first(&queue->gate->waits));
+    const struct expiry_entry *oldest = expiry_entry_in(tree_first(&queue->gate->waits));
     struct job *first = job_in_tree(tree_first(&queue->ready));
 
     if ((queue->closed & CLOSED_EXPIRING) && first && expiry_is_over(broker, queue, first)) {
         return first;
     }
-    return oldest && over_at(broker, queue, oldest) <= broker->now.mono ? oldest->job : NULL;
+    return oldest && expiry_entry_ends_at(broker, queue, oldest) <= broker->now.mono ? oldest->job
+                                                                                     : NULL;
 }
 
 void expiry_review(struct broker *broker, struct queue *queue)
@@ -251,29 +253,29 @@ void expiry_review(struct broker *broker, struct queue *queue)
     if ((queue->closed & CLOSED_EXPIRING) && !(first && expiry_is_over(broker, queue, first))) {
         queue_reopen(broker, queue, CLOSED_EXPIRING);
     }
-    rearm(broker, queue);
+    expiry_rearm(broker, queue);
 }
 
 void expiry_set(struct broker *broker, struct queue *queue)
 {
-    bool expires = queue->policy && expires_for(queue) > 0;
+    bool expires = queue->policy && expiry_limit_for(queue) > 0;
     struct gate *gate = queue->gate;
 
     if (gate->expires != expires) {
         gate->expires = expires;
         broker->gates.expiring += expires ? 1 : UINT64_MAX;
         if (expires) {
-            index_from_the_first(gate);
-            set_unindexed(gate, queue->jobs[JOB_READY], broker->now.mono);
+            expiry_restart_indexing(gate);
+            expiry_set_unindexed(gate, queue->jobs[JOB_READY], broker->now.mono);
         } else {
-            drop_index(broker, gate);
+            expiry_drop_index(broker, gate);
         }
     }
     if (queue->closed & CLOSED_EXPIRING) {
         queue_reopen(broker, queue, CLOSED_EXPIRING);
     }
     if (expires) {
-        rearm(broker, queue);
+        expiry_rearm(broker, queue);
     } else {
         timer_set(&broker->timers.expiries, &gate->over, NSEC_NEVER, 0);
     }
@@ -283,40 +285,41 @@ void expiry_add(struct broker *broker, struct queue *queue, struct job *job)
 {
     struct gate *gate = queue->gate;
 
-    if (!entry_add(broker, gate, job)) {
-        set_unindexed(gate, gate->unindexed + 1,
-                      gate->unindexed > 0 ? gate->indexes_at
-                                          : nsec_add(broker->now.mono, INDEX_AGAIN_FOR));
+    if (!expiry_entry_add(broker, gate, job)) {
+        expiry_set_unindexed(gate, gate->unindexed + 1,
+                             gate->unindexed > 0 ? gate->indexes_at
+                                                 : nsec_add(broker->now.mono, INDEX_AGAIN_FOR));
     }
-    rearm(broker, queue);
+    expiry_rearm(broker, queue);
 }
 
 void expiry_remove(struct broker *broker, struct queue *queue, const struct job *job)
 {
     struct gate *gate = queue->gate;
-    struct expiry_entry *entry = entry_of(broker, gate, job);
+    struct expiry_entry *entry = expiry_entry_of(broker, gate, job);
 
     if (entry) {
-        entry_remove(gate, entry);
+        expiry_entry_remove(gate, entry);
         slab_free(&broker->slab, entry, sizeof *entry);
     } else {
         ENSURE(gate->unindexed > 0);
-        set_unindexed(gate, gate->unindexed - 1, gate->indexes_at);
+        expiry_set_unindexed(gate, gate->unindexed - 1, gate->indexes_at);
     }
-    rearm(broker, queue);
+    expiry_rearm(broker, queue);
 }
 
 void expiry_set_since(struct broker *broker, struct queue *queue, struct job *job, uint32_t step)
 {
-    struct expiry_entry *entry = queue_expires(queue) ? entry_of(broker, queue->gate, job) : NULL;
+    struct expiry_entry *entry =
+        queue_expires(queue) ? expiry_entry_of(broker, queue->gate, job) : NULL;
 
     if (entry) {
-        entry_remove(queue->gate, entry);
+        expiry_entry_remove(queue->gate, entry);
     }
     job->ready_at_step = step;
     if (entry) {
-        entry->step = step_of(broker, job);
-        entry_insert(queue->gate, entry);
-        rearm(broker, queue);
+        entry->step = expiry_step_of(broker, job);
+        expiry_entry_insert(queue->gate, entry);
+        expiry_rearm(broker, queue);
     }
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/gate.h"
 
 #include "core/broker_private.h"
@@ -7,7 +8,7 @@
 #include "core/memo_private.h"
 #include "core/queue_private.h"
 
-static const struct policy_spec *spec_of(const struct queue *queue)
+static const struct policy_spec *gate_policy(const struct queue *queue)
 {
     return &queue->policy->rule.spec;
 }
@@ -19,7 +20,7 @@ bool gate_wanted(const struct policy_spec *policy)
 }
 
 // Later than any moment that comes, but a moment.
-static nsec_t later(nsec_t at, nsec_t by_for)
+static nsec_t gate_later(nsec_t at, nsec_t by_for)
 {
     nsec_t sum_at = nsec_add(at, by_for);
 
@@ -28,19 +29,19 @@ static nsec_t later(nsec_t at, nsec_t by_for)
 
 // When the rate of a queue of that name, whose gate is made now, is at rest. How far ahead that may
 // be, where the wall clock was set, its policy says (forget_older()).
-static nsec_t remembered_rest(const struct broker *broker, const struct queue *queue)
+static nsec_t gate_stored_rest(const struct broker *broker, const struct queue *queue)
 {
     const struct memo *memo =
         broker_memo_find(broker, MEMO_RATE, slice_of(queue->name, queue->name_len));
 
-    return memo ? later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
+    return memo ? gate_later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 }
 
 // The rate has used what the memo says, or `used_until_at`, whichever is more.
-static void recall_rate(const struct broker *broker, const struct queue *queue,
-                        nsec_t used_until_at)
+static void gate_load_rate(const struct broker *broker, const struct queue *queue,
+                           nsec_t used_until_at)
 {
-    nsec_t rests_at = remembered_rest(broker, queue);
+    nsec_t rests_at = gate_stored_rest(broker, queue);
 
     queue->gate->rests_at = rests_at > used_until_at ? rests_at : used_until_at;
     queue->gate->kept_at = rests_at;
@@ -56,13 +57,13 @@ bool gate_make(struct broker *broker, struct queue *queue)
         gate->over.at = NSEC_NEVER;
         gate->indexes_at = NSEC_NEVER;
         queue->gate = gate;
-        recall_rate(broker, queue, 0);
+        gate_load_rate(broker, queue, 0);
     }
     return gate != NULL;
 }
 
 // How far ahead of the present `rests_at` may lie for a job to be taken.
-static nsec_t ahead_for(const struct policy_spec *policy)
+static nsec_t gate_burst_for(const struct policy_spec *policy)
 {
     nsec_t more = policy->burst > 1 ? (nsec_t)policy->burst - 1 : 0;
 
@@ -73,22 +74,25 @@ static nsec_t ahead_for(const struct policy_spec *policy)
 
 nsec_t gate_recovery_for(const struct queue *queue)
 {
-    const struct policy_spec *policy = spec_of(queue);
+    const struct policy_spec *policy = gate_policy(queue);
 
-    return policy->rate_interval_for > 0 ? later(ahead_for(policy), policy->rate_interval_for) : 0;
+    return policy->rate_interval_for > 0
+               ? gate_later(gate_burst_for(policy), policy->rate_interval_for)
+               : 0;
 }
 
 nsec_t gate_opens_at(const struct queue *queue)
 {
-    return queue->gate->rests_at - ahead_for(spec_of(queue));
+    return queue->gate->rests_at - gate_burst_for(gate_policy(queue));
 }
 
-static void set_moment(struct broker *broker, struct gate *gate, nsec_t at)
+static void gate_set_timer(struct broker *broker, struct gate *gate, nsec_t at)
 {
     timer_set(&broker->timers.gates, &gate->wakes, at, ++broker->gates.last);
 }
 
-static void set_closed(struct broker *broker, struct queue *queue, unsigned reason, bool closed)
+static void gate_set_closed(struct broker *broker, struct queue *queue, unsigned reason,
+                            bool closed)
 {
     if (closed == ((queue->closed & reason) != 0)) {
         return;
@@ -100,22 +104,22 @@ static void set_closed(struct broker *broker, struct queue *queue, unsigned reas
     }
 }
 
-static void review_rate(struct broker *broker, struct queue *queue)
+static void gate_review_rate(struct broker *broker, struct queue *queue)
 {
     nsec_t at = gate_opens_at(queue);
-    bool closed = spec_of(queue)->rate_interval_for > 0 && at > broker->now.mono;
+    bool closed = gate_policy(queue)->rate_interval_for > 0 && at > broker->now.mono;
 
     if (closed && at != queue->gate->wakes.at) {
-        set_moment(broker, queue->gate, at);
+        gate_set_timer(broker, queue->gate, at);
     }
-    set_closed(broker, queue, CLOSED_RATE, closed);
+    gate_set_closed(broker, queue, CLOSED_RATE, closed);
 }
 
 void gate_review(struct broker *broker, struct queue *queue)
 {
-    uint64_t most = spec_of(queue)->max_running;
+    uint64_t most = gate_policy(queue)->max_running;
 
-    set_closed(broker, queue, CLOSED_RUNNING, most > 0 && queue->jobs[JOB_RESERVED] >= most);
+    gate_set_closed(broker, queue, CLOSED_RUNNING, most > 0 && queue->jobs[JOB_RESERVED] >= most);
     if (queue->gate->weight > 0) {
         gate_place(broker, queue);
     }
@@ -136,7 +140,7 @@ static struct gate *gate_by_began(const struct tree_node *node)
 }
 
 // Of one tag, the oldest job goes first.
-static bool tag_before(const struct tree_node *a, const struct tree_node *b)
+static bool gate_tag_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct gate *x = gate_by_tag(a);
     const struct gate *y = gate_by_tag(b);
@@ -147,7 +151,7 @@ static bool tag_before(const struct tree_node *a, const struct tree_node *b)
     return x->tag < y->tag;
 }
 
-static bool began_before(const struct tree_node *a, const struct tree_node *b)
+static bool gate_began_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct gate *x = gate_by_began(a);
     const struct gate *y = gate_by_began(b);
@@ -160,11 +164,11 @@ static bool began_before(const struct tree_node *a, const struct tree_node *b)
     return of_x > of_y;
 }
 
-static void leave_weights(struct broker *broker, struct gate *gate)
+static void gate_leave_weights(struct broker *broker, struct gate *gate)
 {
     if (gate->weighing) {
-        tree_remove(&broker->gates.by_tag, &gate->by_tag, tag_before);
-        tree_remove(&broker->gates.by_began, &gate->by_began, began_before);
+        tree_remove(&broker->gates.by_tag, &gate->by_tag, gate_tag_before);
+        tree_remove(&broker->gates.by_began, &gate->by_began, gate_began_before);
         gate->weighing = false;
     }
 }
@@ -178,19 +182,19 @@ void gate_place(struct broker *broker, struct queue *queue)
     if (gate->weighing && best && best->pri == gate->pri && best->seq == gate->seq) {
         return;
     }
-    leave_weights(broker, gate);
+    gate_leave_weights(broker, gate);
     if (best) {
         gate->pri = best->pri;
         gate->seq = best->seq;
         gate->weighing = true;
-        tree_insert(&broker->gates.by_tag, &gate->by_tag, tag_before);
-        tree_insert(&broker->gates.by_began, &gate->by_began, began_before);
+        tree_insert(&broker->gates.by_tag, &gate->by_tag, gate_tag_before);
+        tree_insert(&broker->gates.by_began, &gate->by_began, gate_began_before);
     }
 }
 
 void gate_set_tag(struct broker *broker, struct queue *queue, uint64_t tag)
 {
-    leave_weights(broker, queue->gate);
+    gate_leave_weights(broker, queue->gate);
     queue->gate->tag = tag;
     gate_place(broker, queue);
 }
@@ -199,20 +203,20 @@ struct gate *gates_by_tag(const struct broker *broker, const struct gate *gate)
 {
     const struct tree *tree = &broker->gates.by_tag;
 
-    return gate_by_tag(gate ? tree_after(tree, &gate->by_tag, tag_before) : tree_first(tree));
+    return gate_by_tag(gate ? tree_after(tree, &gate->by_tag, gate_tag_before) : tree_first(tree));
 }
 
 struct gate *gates_by_began(const struct broker *broker, const struct gate *gate, uint32_t pri)
 {
     const struct gate before_all = {.pri = pri, .weight = 1, .tag = UINT64_MAX};
     struct gate *next = gate_by_began(tree_after(
-        &broker->gates.by_began, gate ? &gate->by_began : &before_all.by_began, began_before));
+        &broker->gates.by_began, gate ? &gate->by_began : &before_all.by_began, gate_began_before));
 
     return next && next->pri == pri ? next : NULL;
 }
 
 // Open queues with and without one stand in trees of their own.
-static void set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
+static void gate_set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
 {
     struct gate *gate = queue->gate;
     bool was_open = queue->bound.in;
@@ -220,7 +224,7 @@ static void set_weight(struct broker *broker, struct queue *queue, uint32_t weig
     if (weight == gate->weight) {
         return;
     }
-    leave_weights(broker, gate);
+    gate_leave_weights(broker, gate);
     open_queue_set_bound(broker, &queue->bound, NULL);
     broker->gates.weights += weight > 0;
     broker->gates.weights -= gate->weight > 0;
@@ -233,10 +237,11 @@ static void set_weight(struct broker *broker, struct queue *queue, uint32_t weig
 
 // What an old policy has put off by days, a new one that takes many a second must not wait for: at
 // worst, all that it lets be taken at once has been. The memo still says what the old one has.
-static void forget_older(const struct broker *broker, struct queue *queue)
+static void gate_cap_rest(const struct broker *broker, struct queue *queue)
 {
-    const struct policy_spec *policy = spec_of(queue);
-    nsec_t worst_at = later(later(broker->now.mono, ahead_for(policy)), policy->rate_interval_for);
+    const struct policy_spec *policy = gate_policy(queue);
+    nsec_t worst_at =
+        gate_later(gate_later(broker->now.mono, gate_burst_for(policy)), policy->rate_interval_for);
 
     if (queue->gate->rests_at > worst_at) {
         queue->gate->rests_at = worst_at;
@@ -246,63 +251,63 @@ static void forget_older(const struct broker *broker, struct queue *queue)
 
 void gate_restore_rate(struct broker *broker, struct queue *queue)
 {
-    recall_rate(broker, queue, 0);
-    forget_older(broker, queue);
-    review_rate(broker, queue);
+    gate_load_rate(broker, queue, 0);
+    gate_cap_rest(broker, queue);
+    gate_review_rate(broker, queue);
 }
 
-void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_for)
+void gate_set(struct broker *broker, struct queue *queue, nsec_t recovery_before_for)
 {
     struct gate *gate = queue->gate;
 
-    set_moment(broker, gate, NSEC_NEVER);
+    gate_set_timer(broker, gate, NSEC_NEVER);
     expiry_set(broker, queue);
-    set_weight(broker, queue, queue->policy ? spec_of(queue)->weight : 0);
-    if (queue->policy && gate_wanted(spec_of(queue))) {
+    gate_set_weight(broker, queue, queue->policy ? gate_policy(queue)->weight : 0);
+    if (queue->policy && gate_wanted(gate_policy(queue))) {
         // The policy before may have been that of the file, until that of the run time is back. One
         // that is only said again must not have what it has cut begin anew.
-        if (gate->kept_at == 0 && gate_recovery_for(queue) > whole_before_for) {
-            recall_rate(broker, queue, gate->rests_at);
+        if (gate->kept_at == 0 && gate_recovery_for(queue) > recovery_before_for) {
+            gate_load_rate(broker, queue, gate->rests_at);
         }
-        forget_older(broker, queue);
-        review_rate(broker, queue);
+        gate_cap_rest(broker, queue);
+        gate_review_rate(broker, queue);
         gate_review(broker, queue);
         return;
     }
     queue->gate = NULL;
     slab_free(&broker->slab, gate, sizeof *gate);
-    set_closed(broker, queue, CLOSED_RATE, false);
-    set_closed(broker, queue, CLOSED_RUNNING, false);
+    gate_set_closed(broker, queue, CLOSED_RATE, false);
+    gate_set_closed(broker, queue, CLOSED_RUNNING, false);
 }
 
 void gate_take(struct broker *broker, struct queue *queue)
 {
-    nsec_t interval_for = spec_of(queue)->rate_interval_for;
+    nsec_t interval_for = gate_policy(queue)->rate_interval_for;
     struct gate *gate = queue->gate;
 
     if (interval_for > 0) {
         nsec_t from_at = gate->rests_at > broker->now.mono ? gate->rests_at : broker->now.mono;
 
-        gate->rests_at = later(from_at, interval_for);
-        review_rate(broker, queue);
+        gate->rests_at = gate_later(from_at, interval_for);
+        gate_review_rate(broker, queue);
     }
 }
 
 void gate_undo_take(struct broker *broker, struct queue *queue)
 {
-    nsec_t interval_for = spec_of(queue)->rate_interval_for;
+    nsec_t interval_for = gate_policy(queue)->rate_interval_for;
     struct gate *gate = queue->gate;
 
     if (interval_for > 0 && gate->rests_at > broker->now.mono) {
         gate->rests_at -= interval_for < gate->rests_at ? interval_for : gate->rests_at;
-        review_rate(broker, queue);
+        gate_review_rate(broker, queue);
     }
 }
 
 void gate_wake(struct broker *broker, struct gate *gate)
 {
-    set_moment(broker, gate, NSEC_NEVER);
-    review_rate(broker, gate->queue);
+    gate_set_timer(broker, gate, NSEC_NEVER);
+    gate_review_rate(broker, gate->queue);
 }
 
 bool gate_retains(struct broker *broker, struct queue *queue)
@@ -313,18 +318,18 @@ bool gate_retains(struct broker *broker, struct queue *queue)
         return false;
     }
     if (gate->wakes.at == NSEC_NEVER) {
-        set_moment(broker, gate, gate->rests_at);
+        gate_set_timer(broker, gate, gate->rests_at);
     }
     return true;
 }
 
 // How many of them the rate lets be taken at once.
-static uint64_t room_of_rate(const struct broker *broker, const struct queue *queue)
+static uint64_t gate_rate_capacity(const struct broker *broker, const struct queue *queue)
 {
-    const struct policy_spec *policy = spec_of(queue);
+    const struct policy_spec *policy = gate_policy(queue);
     nsec_t now = broker->now.mono;
     nsec_t rests_at = queue->gate->rests_at > now ? queue->gate->rests_at : now;
-    nsec_t until_at = nsec_add(now, ahead_for(policy));
+    nsec_t until_at = nsec_add(now, gate_burst_for(policy));
 
     return rests_at > until_at ? 0
                                : (uint64_t)((until_at - rests_at) / policy->rate_interval_for) + 1;
@@ -332,7 +337,7 @@ static uint64_t room_of_rate(const struct broker *broker, const struct queue *qu
 
 uint64_t gate_capacity(const struct broker *broker, const struct queue *queue)
 {
-    const struct policy_spec *policy = spec_of(queue);
+    const struct policy_spec *policy = gate_policy(queue);
     uint64_t held = queue->jobs[JOB_RESERVED];
     uint64_t room = GATE_ANY;
 
@@ -340,7 +345,7 @@ uint64_t gate_capacity(const struct broker *broker, const struct queue *queue)
         room = held < policy->max_running ? policy->max_running - held : 0;
     }
     if (policy->rate_interval_for > 0) {
-        uint64_t of_rate = room_of_rate(broker, queue);
+        uint64_t of_rate = gate_rate_capacity(broker, queue);
 
         room = of_rate < room ? of_rate : room;
     }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/job_private.h"
 
 #include "core/broker_private.h"
-#include "core/timers.h"
 #include "core/dead_letter_private.h"
 #include "core/queue_private.h"
+#include "core/timers.h"
 
 // Behind the header of a job with a large body stands a pointer to it.
-static struct blob *large_body(const struct job *job)
+static struct blob *job_large_body(const struct job *job)
 {
     struct blob *blob;
 
@@ -15,22 +16,22 @@ static struct blob *large_body(const struct job *job)
     return blob;
 }
 
-static uint32_t whole_seconds(nsec_t duration)
+static uint32_t job_seconds(nsec_t duration)
 {
     return nsec_units(duration, NSEC_PER_SEC, UINT32_MAX);
 }
 
 // What stands before the block for rare things: the namesake of a job with a name.
-static size_t before_extra(size_t key_len)
+static size_t job_extra_prefix(size_t key_len)
 {
     return key_len > 0 ? sizeof(struct namesake) : 0;
 }
 
 // The block for rare things, with room for a name and a reducer of these lengths.
-static struct job_extra *extra_new(struct broker *broker, struct job *job, size_t key_len,
-                                   size_t reducer_len)
+static struct job_extra *job_extra_new(struct broker *broker, struct job *job, size_t key_len,
+                                       size_t reducer_len)
 {
-    size_t before = before_extra(key_len);
+    size_t before = job_extra_prefix(key_len);
     char *block =
         slab_calloc(&broker->slab, before + sizeof(struct job_extra) + key_len + reducer_len);
     struct job_extra *extra;
@@ -47,9 +48,9 @@ static struct job_extra *extra_new(struct broker *broker, struct job *job, size_
     return extra;
 }
 
-static void extra_free(struct broker *broker, struct job_extra *extra)
+static void job_extra_free(struct broker *broker, struct job_extra *extra)
 {
-    size_t before = before_extra(extra->key_len);
+    size_t before = job_extra_prefix(extra->key_len);
 
     slab_free(&broker->slab, (char *)extra - before,
               before + sizeof *extra + extra->key_len + extra->reducer_len);
@@ -57,10 +58,10 @@ static void extra_free(struct broker *broker, struct job_extra *extra)
 
 struct job_extra *job_extra(struct broker *broker, struct job *job)
 {
-    return job->extra ? job->extra : extra_new(broker, job, 0, 0);
+    return job->extra ? job->extra : job_extra_new(broker, job, 0, 0);
 }
 
-static bool set_body(struct job *job, const struct job_spec *spec, struct slice body)
+static bool job_set_body(struct job *job, const struct job_spec *spec, struct slice body)
 {
     struct blob *blob = spec->body_blob;
 
@@ -78,7 +79,7 @@ static bool set_body(struct job *job, const struct job_spec *spec, struct slice 
 }
 
 // What the contract says beyond the header.
-static bool set_extra(struct broker *broker, struct job *job, const struct job_spec *spec)
+static bool job_set_extra(struct broker *broker, struct job *job, const struct job_spec *spec)
 {
     struct slice key = spec->key_kind == KEY_NAME ? spec->key : slice_of(NULL, 0);
     struct job_extra *extra;
@@ -86,7 +87,7 @@ static bool set_extra(struct broker *broker, struct job *job, const struct job_s
     if (spec->key_kind == KEY_NONE && spec->reducer.len == 0 && spec->max_attempts == 0) {
         return true;
     }
-    extra = extra_new(broker, job, key.len, spec->reducer.len);
+    extra = job_extra_new(broker, job, key.len, spec->reducer.len);
     if (!extra) {
         return false;
     }
@@ -128,13 +129,13 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
     memset((char *)job + LINKS_END, 0, sizeof *job - LINKS_END);
     job->queue = spec->queue->place;
     job->pri = spec->pri;
-    job->ttr = whole_seconds(spec->ttr_for);
+    job->ttr = job_seconds(spec->ttr_for);
     job->created_ms = calendar_now_ms(broker) & ((UINT64_C(1) << 42) - 1);
     job->state = JOB_GONE;
     job->on_fail = spec->on_fail & 1;
     job->on_loss = spec->on_loss & 1;
     job->durable = spec->durable;
-    if (!set_body(job, spec, body) || !set_extra(broker, job, spec)) {
+    if (!job_set_body(job, spec, body) || !job_set_extra(broker, job, spec)) {
         job_free(broker, job);
         return NULL;
     }
@@ -152,17 +153,17 @@ void job_free(struct broker *broker, struct job *job)
         dead_letter_remove(broker, job);
     }
     if (large) {
-        blob_unref(large_body(job));
+        blob_unref(job_large_body(job));
     }
     if (job->extra) {
-        extra_free(broker, job->extra);
+        job_extra_free(broker, job->extra);
     }
     slab_free(&broker->slab, job, job_size(large, job->body_len));
 }
 
 void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for)
 {
-    uint32_t seconds = whole_seconds(delay_for);
+    uint32_t seconds = job_seconds(delay_for);
 
     if (job->extra || seconds > 0) {
         struct job_extra *extra = job_extra(broker, job);
@@ -203,12 +204,12 @@ uint64_t job_id(const struct job *job)
 
 struct blob *job_blob(const struct job *job)
 {
-    return job_is_large(job) ? large_body(job) : NULL;
+    return job_is_large(job) ? job_large_body(job) : NULL;
 }
 
 struct slice job_body(const struct job *job)
 {
-    return job_is_large(job) ? blob_slice(large_body(job)) : slice_of(job->body, job->body_len);
+    return job_is_large(job) ? blob_slice(job_large_body(job)) : slice_of(job->body, job->body_len);
 }
 
 const struct job *broker_find(const struct broker *broker, uint64_t id)

@@ -15,19 +15,19 @@
 #include "core/job_private.h"
 #include "core/queue_private.h"
 
-static struct job_extra *extra_of(const struct hash_node *node)
+static struct job_extra *key_extra_of(const struct hash_node *node)
 {
     return container_of((struct hash_node *)(uintptr_t)node, struct job_extra, by_key);
 }
 
 uint64_t key_hash_of(const struct hash_node *node)
 {
-    return extra_of(node)->key_hash;
+    return key_extra_of(node)->key_hash;
 }
 
 uint64_t name_hash_of(const struct hash_node *node)
 {
-    return extra_of(node)->name_hash;
+    return key_extra_of(node)->name_hash;
 }
 
 struct key key_of_body(struct slice body, struct blob *blob, struct key_room *room)
@@ -88,24 +88,24 @@ static bool key_equal(struct key a, struct key b)
     return a.space == b.space && slice_equal(a.bytes, b.bytes);
 }
 
-static uint64_t hash_alone(const struct broker *broker, struct slice key)
+static uint64_t key_hash_alone(const struct broker *broker, struct slice key)
 {
     return siphash(&broker->key, key.ptr, key.len);
 }
 
-static uint64_t hash_whole(const struct queue *queue, enum key_space space, uint64_t alone)
+static uint64_t key_hash_whole(const struct queue *queue, enum key_space space, uint64_t alone)
 {
     return hash_mix(alone ^ hash_mix(queue->name_hash + space));
 }
 
 // The first of those who hold the name; NULL for none.
-static struct job_extra *first_of_name(const struct broker *broker, struct slice name,
-                                       uint64_t alone)
+static struct job_extra *key_first_of_name(const struct broker *broker, struct slice name,
+                                           uint64_t alone)
 {
     struct hash_node *node;
 
     for (node = hash_first(&broker->index.jobs_by_name, (uint32_t)alone); node; node = node->next) {
-        struct job_extra *extra = extra_of(node);
+        struct job_extra *extra = key_extra_of(node);
 
         if (extra->name_hash == (uint32_t)alone &&
             key_equal(job_key(extra->job), (struct key){KEY_SPACE_NAMES, name})) {
@@ -115,13 +115,13 @@ static struct job_extra *first_of_name(const struct broker *broker, struct slice
     return NULL;
 }
 
-static struct job *find_in_queue(const struct broker *broker, const struct queue *queue,
-                                 struct key key, uint64_t whole)
+static struct job *key_find_in_queue(const struct broker *broker, const struct queue *queue,
+                                     struct key key, uint64_t whole)
 {
     struct hash_node *node;
 
     for (node = hash_first(&broker->index.jobs_by_key, whole); node; node = node->next) {
-        struct job_extra *extra = extra_of(node);
+        struct job_extra *extra = key_extra_of(node);
 
         if (extra->key_hash == whole && extra->job->queue == queue->place &&
             key_equal(job_key(extra->job), key)) {
@@ -136,15 +136,15 @@ static struct job *find_in_queue(const struct broker *broker, const struct queue
 struct job *key_find(const struct broker *broker, const struct queue *queue, struct key key,
                      struct key_hash *hash)
 {
-    *hash = (struct key_hash){.alone = hash_alone(broker, key.bytes)};
-    hash->whole = hash_whole(queue, key.space, hash->alone);
+    *hash = (struct key_hash){.alone = key_hash_alone(broker, key.bytes)};
+    hash->whole = key_hash_whole(queue, key.space, hash->alone);
     if (key.space == KEY_SPACE_NAMES) {
-        hash->first = first_of_name(broker, key.bytes, hash->alone);
+        hash->first = key_first_of_name(broker, key.bytes, hash->alone);
         if (!hash->first || hash->first->job->queue == queue->place) {
             return hash->first ? hash->first->job : NULL;
         }
     }
-    return find_in_queue(broker, queue, key, hash->whole);
+    return key_find_in_queue(broker, queue, key, hash->whole);
 }
 
 static void join_namesakes(struct broker *broker, struct job_extra *extra,
@@ -210,7 +210,7 @@ struct job *key_find_rival(const struct broker *broker, const struct job *job,
         return key_find(broker, queue, job_key(job), hash);
     }
     *hash = (struct key_hash){.whole = extra->key_hash};
-    return find_in_queue(broker, queue, job_key(job), hash->whole);
+    return key_find_in_queue(broker, queue, job_key(job), hash->whole);
 }
 
 void key_know_content(const struct broker *broker, struct job *job)
@@ -219,7 +219,7 @@ void key_know_content(const struct broker *broker, struct job *job)
         struct key key = job_key(job);
 
         job->extra->key_hash =
-            hash_whole(queue_at(broker, job), key.space, hash_alone(broker, key.bytes));
+            key_hash_whole(queue_at(broker, job), key.space, key_hash_alone(broker, key.bytes));
     }
 }
 
@@ -281,7 +281,7 @@ const struct job *broker_find_name(const struct broker *broker, struct slice key
     const struct job_extra *first = NULL;
 
     if (key.len > 0) {
-        first = first_of_name(broker, key, hash_alone(broker, key));
+        first = key_first_of_name(broker, key, key_hash_alone(broker, key));
     }
     return first ? first->job : NULL;
 }

@@ -3,8 +3,12 @@
 // How long jobs wait for a worker and are worked on. Nothing here is asked for by who does not
 // observe.
 
+// Lines in the log for jobs that fail or lose their holder. There may be as many as there are jobs:
+// so many a second are written, and the next one says how many were not.
+
 #include "core/observe.h"
 
+#include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/job_private.h"
 
@@ -24,7 +28,7 @@ nsec_t histogram_bound(size_t bucket)
 }
 
 // The bucket of that duration, found by its highest bit and the one after it.
-static size_t bucket_of(nsec_t span)
+static size_t histogram_bucket(nsec_t span)
 {
     uint64_t units = span > 0 ? (uint64_t)((span - 1) / UNIT) : 0;
     unsigned high;
@@ -38,14 +42,14 @@ static size_t bucket_of(nsec_t span)
     return bucket < HISTOGRAM_BOUNDS ? bucket : HISTOGRAM_BOUNDS;
 }
 
-static void add(struct histogram *spans, size_t bucket, nsec_t span)
+static void histogram_add(struct histogram *spans, size_t bucket, nsec_t span)
 {
     spans->in[bucket]++;
     spans->sum_us += (uint64_t)(span / NSEC_PER_USEC);
 }
 
 // Where times of the queue are counted; NULL where there is no room for them.
-static struct queue_times *times_of(struct broker *broker, struct queue *queue)
+static struct queue_times *queue_times_of(struct broker *broker, struct queue *queue)
 {
     if (!queue->times && !memory_is_short()) {
         queue->times = slab_calloc(&broker->slab, sizeof *queue->times);
@@ -54,7 +58,7 @@ static struct queue_times *times_of(struct broker *broker, struct queue *queue)
 }
 
 // The end of the job's lease does not tell when it began.
-static void note_begin(struct broker *broker, struct job *job, nsec_t begun_at)
+static void note_lease_begin(struct broker *broker, struct job *job, nsec_t begun_at)
 {
     struct job_extra *extra = job->extra;
 
@@ -71,21 +75,21 @@ void observe_taken(struct broker *broker, struct job *job, bool limited)
 {
     if (job->state == JOB_READY || job->state == JOB_GONE) {
         nsec_t span = job->state == JOB_READY ? job_waited_for(broker, job) : 0;
-        struct queue_times *times = times_of(broker, queue_at(broker, job));
-        size_t bucket = bucket_of(span);
+        struct queue_times *times = queue_times_of(broker, queue_at(broker, job));
+        size_t bucket = histogram_bucket(span);
 
-        add(&broker->times.wait, bucket, span);
+        histogram_add(&broker->times.wait, bucket, span);
         if (times) {
-            add(&times->wait, bucket, span);
+            histogram_add(&times->wait, bucket, span);
         }
     }
     if (limited || !job->ttr) {
-        note_begin(broker, job, broker->now.mono);
+        note_lease_begin(broker, job, broker->now.mono);
     }
 }
 
 // When the lease began, where its end tells.
-static bool begun_by_end(const struct job *job, nsec_t *begun_at)
+static bool lease_begin_from_end(const struct job *job, nsec_t *begun_at)
 {
     *begun_at = job->due_at - nsec_from_seconds(job->ttr);
     return job->ttr && !job->renewed && !(job->extra && job->extra->limit_at);
@@ -95,8 +99,8 @@ void observe_renewal(struct broker *broker, struct job *job)
 {
     nsec_t begun_at;
 
-    if (begun_by_end(job, &begun_at)) {
-        note_begin(broker, job, begun_at);
+    if (lease_begin_from_end(job, &begun_at)) {
+        note_lease_begin(broker, job, begun_at);
     }
 }
 
@@ -111,7 +115,7 @@ bool job_held_for(const struct broker *broker, const struct job *job, nsec_t *he
         *held_for = (nsec_t)(since_us & BEGUN_MASK) * NSEC_PER_USEC;
         return true;
     }
-    if (job->state == JOB_RESERVED && begun_by_end(job, &begun_at)) {
+    if (job->state == JOB_RESERVED && lease_begin_from_end(job, &begun_at)) {
         *held_for = now - begun_at;
         return true;
     }
@@ -127,11 +131,11 @@ void observe_done(struct broker *broker, const struct job *job)
     if (!job_held_for(broker, job, &span)) {
         return;
     }
-    bucket = bucket_of(span);
-    add(&broker->times.run, bucket, span);
-    times = times_of(broker, queue_at(broker, job));
+    bucket = histogram_bucket(span);
+    histogram_add(&broker->times.run, bucket, span);
+    times = queue_times_of(broker, queue_at(broker, job));
     if (times) {
-        add(&times->run, bucket, span);
+        histogram_add(&times->run, bucket, span);
     }
 }
 
@@ -139,4 +143,44 @@ void observe_queue_gone(struct broker *broker, struct queue *queue)
 {
     slab_free(&broker->slab, queue->times, sizeof *queue->times);
     queue->times = NULL;
+}
+
+// The most lines in a second.
+#define LOSS_LINES_MAX 10
+
+// Whether there may be a line now; `*suppressed`: how many there were not since the last.
+static bool loss_log_allowed(struct loss_rate *rate, nsec_t now_at, uint64_t *suppressed)
+{
+    if (rate->lines == 0 || now_at - rate->since >= NSEC_PER_SEC) {
+        rate->since = now_at;
+        rate->lines = 0;
+    }
+    if (rate->lines == LOSS_LINES_MAX) {
+        rate->suppressed++;
+        return false;
+    }
+    rate->lines++;
+    *suppressed = rate->suppressed;
+    rate->suppressed = 0;
+    return true;
+}
+
+void loss_log(struct broker *broker, const struct job *job, const char *event, const char *why)
+{
+    struct log_field fields[5];
+    size_t count = 0;
+    uint64_t suppressed;
+
+    if (log_most() < LOG_LEVEL_INFO ||
+        !loss_log_allowed(&broker->loss_rate, broker->now.mono, &suppressed)) {
+        return;
+    }
+    fields[count++] = log_number("job", (int64_t)job->id);
+    fields[count++] = log_text("queue", queue_name(queue_at(broker, job)));
+    fields[count++] = log_number("attempts", (int64_t)job->attempts);
+    fields[count++] = log_string("why", why);
+    if (suppressed > 0) {
+        fields[count++] = log_number("unsaid", (int64_t)suppressed);
+    }
+    log_write(LOG_LEVEL_INFO, event, fields, count);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/queue_private.h"
 
 #include "core/broker_private.h"
@@ -86,7 +87,7 @@ static bool offer_before(const struct tree_node *a, const struct tree_node *b)
     return (uintptr_t)x < (uintptr_t)y; // a job that has moved may have left its place there
 }
 
-static void set_offer(struct broker *broker, struct bound *offer, const struct job *best)
+static void queue_set_offer(struct broker *broker, struct bound *offer, const struct job *best)
 {
     queue_unoffer(broker, container_of(offer, struct queue, offer));
     offer->in = true;
@@ -111,7 +112,7 @@ void queue_offer(struct broker *broker, struct queue *queue)
     if (queue_open(queue) && !(list_empty(&queue->job_waits) && list_empty(&queue->nudge_waits)) &&
         (!offer->in || best->pri < offer->pri ||
          (best->pri == offer->pri && best->seq < offer->seq))) {
-        set_offer(broker, offer, best);
+        queue_set_offer(broker, offer, best);
     }
 }
 
@@ -129,7 +130,7 @@ struct queue *backlog_first(struct broker *broker)
         // The job that it stood for has left.
         charge_links(broker, 1);
         if (best) {
-            set_offer(broker, offer, best);
+            queue_set_offer(broker, offer, best);
         } else {
             queue_unoffer(broker, queue);
         }
@@ -137,7 +138,7 @@ struct queue *backlog_first(struct broker *broker)
     return NULL;
 }
 
-static struct bound *lower(struct bound *a, struct bound *b)
+static struct bound *bound_lower(struct bound *a, struct bound *b)
 {
     if (!a || !b) {
         return a ? a : b;
@@ -149,7 +150,8 @@ struct bound *open_queues_first(const struct broker *broker, bool weighed_too)
 {
     struct bound *first = bound_in(tree_first(&broker->open.by_bound));
 
-    return weighed_too ? lower(first, bound_in(tree_first(&broker->open.by_bound_weighed))) : first;
+    return weighed_too ? bound_lower(first, bound_in(tree_first(&broker->open.by_bound_weighed)))
+                       : first;
 }
 
 struct bound *open_queues_after(const struct broker *broker, const struct bound *bound,
@@ -158,8 +160,42 @@ struct bound *open_queues_after(const struct broker *broker, const struct bound 
     struct bound *next = bound_in(tree_after(&broker->open.by_bound, &bound->node, bound_before));
 
     if (weighed_too && broker->gates.weights > 0) {
-        next = lower(
+        next = bound_lower(
             next, bound_in(tree_after(&broker->open.by_bound_weighed, &bound->node, bound_before)));
     }
     return next;
+}
+
+void queue_forget_pause(struct broker *broker, struct queue *queue)
+{
+    timer_set(&broker->timers.pauses, &queue->pause_end, NSEC_NEVER, 0);
+    if (list_linked(&queue->recorded)) {
+        list_remove(&queue->recorded);
+        broker->paused.count--;
+        broker->paused.names_len -= queue->name_len;
+    }
+}
+
+static void queue_enter_paused(struct broker *broker, struct queue *queue, nsec_t until_at)
+{
+    timer_set(&broker->timers.pauses, &queue->pause_end, until_at, ++broker->paused.last);
+    if (!list_linked(&queue->recorded)) {
+        list_append(&broker->paused.by_record, &queue->recorded);
+        broker->paused.count++;
+        broker->paused.names_len += queue->name_len;
+    }
+}
+
+void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at)
+{
+    queue->pause_for = pause_for;
+    queue_enter_paused(broker, queue, until_at);
+    queue_close(broker, queue, CLOSED_PAUSED);
+}
+
+void queue_resume(struct broker *broker, struct queue *queue)
+{
+    queue->pause_for = 0;
+    queue_forget_pause(broker, queue);
+    queue_reopen(broker, queue, CLOSED_PAUSED);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/queue_private.h"
 
 #include "core/broker_private.h"
@@ -29,7 +30,8 @@ void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock)
               first ? first->order : 0);
 }
 
-static struct queue *find_by_hash(const struct broker *broker, struct slice name, uint64_t hash)
+static struct queue *queue_find_by_hash(const struct broker *broker, struct slice name,
+                                        uint64_t hash)
 {
     struct hash_node *node = hash_first(&broker->index.queues_by_name, hash);
 
@@ -107,17 +109,17 @@ void queue_forget(struct broker *broker, struct queue *queue)
 
 // Most names are asked for several times in a row: that spares a hash. NULL where it is another
 // one.
-static struct queue *find_again(const struct broker *broker, struct slice name)
+static struct queue *queue_found_last(const struct broker *broker, struct slice name)
 {
     struct queue *last = broker->index.last_named;
 
     return last && slice_equal(queue_name(last), name) ? last : NULL;
 }
 
-static struct queue *get_other(struct broker *broker, struct slice name)
+static struct queue *queue_get_other(struct broker *broker, struct slice name)
 {
     uint64_t hash = siphash(&broker->key, name.ptr, name.len);
-    struct queue *queue = find_by_hash(broker, name, hash);
+    struct queue *queue = queue_find_by_hash(broker, name, hash);
 
     if (!queue) {
         queue = queue_new(broker, name, hash);
@@ -128,12 +130,12 @@ static struct queue *get_other(struct broker *broker, struct slice name)
 
 struct queue *queue_get(struct broker *broker, struct slice name)
 {
-    struct queue *queue = find_again(broker, name);
+    struct queue *queue = queue_found_last(broker, name);
 
-    return queue ? queue : get_other(broker, name);
+    return queue ? queue : queue_get_other(broker, name);
 }
 
-static enum status hold_other(struct broker *broker, struct slice name, struct queue **queue)
+static enum status queue_hold_other(struct broker *broker, struct slice name, struct queue **queue)
 {
     if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
         return STATUS_BAD_NAME;
@@ -141,7 +143,7 @@ static enum status hold_other(struct broker *broker, struct slice name, struct q
     if (name.len > QUEUE_NAME_MAX) {
         return STATUS_TOO_LARGE;
     }
-    *queue = get_other(broker, name);
+    *queue = queue_get_other(broker, name);
     if (!*queue) {
         return STATUS_NO_MEMORY;
     }
@@ -152,9 +154,9 @@ static enum status hold_other(struct broker *broker, struct slice name, struct q
 // A name that a queue has is none that is refused.
 enum status queue_hold_uncapped(struct broker *broker, struct slice name, struct queue **queue)
 {
-    *queue = find_again(broker, name);
+    *queue = queue_found_last(broker, name);
     if (!*queue) {
-        return hold_other(broker, name, queue);
+        return queue_hold_other(broker, name, queue);
     }
     (*queue)->holders++;
     return STATUS_OK;
@@ -171,9 +173,10 @@ enum status queue_hold(struct broker *broker, struct slice name, struct queue **
 
 struct queue *broker_queue_find(struct broker *broker, struct slice name)
 {
-    struct queue *queue = find_again(broker, name);
+    struct queue *queue = queue_found_last(broker, name);
 
-    return queue ? queue : find_by_hash(broker, name, siphash(&broker->key, name.ptr, name.len));
+    return queue ? queue
+                 : queue_find_by_hash(broker, name, siphash(&broker->key, name.ptr, name.len));
 }
 
 struct slice queue_name(const struct queue *queue)

@@ -62,7 +62,7 @@ struct queue {
     union {
         struct bound bound; // in broker->open.by_bound
         struct {            // once it is gone
-            struct list_node in_roll;
+            struct list_node in_snapshot;
             uint64_t went_at; // a moment of the broker's rolls
             bool passed;      // a roll stands at it that does not have it
         };
@@ -211,7 +211,7 @@ struct snapshots {
     struct list_node to_sort;   // those that have queues to sort
     struct queue_snapshot none; // of the time before all queues: it has none
     uint64_t moment;            // the last one: rises with each queue that comes or goes
-    uint64_t kept;              // queues that have gone and are still at their places
+    uint64_t retained;          // queues that have gone and are still at their places
     uint32_t first, last; // places of the queues that came first and last; TABLE_NONE: no queue
 };
 

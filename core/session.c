@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/subscription.h"
+
 #include "core/session_private.h"
 
+#include "core/base/memory.h"
 #include "core/broker_private.h"
+#include "core/charge.h"
 #include "core/job_private.h"
+#include "core/queue_private.h"
+#include "core/subscription.h"
 
 #include <string.h>
 
@@ -51,7 +55,7 @@ bool session_is_idle(const struct session *session)
 }
 
 // The moment at which its first lease ends, NSEC_NEVER for none.
-static nsec_t first_lease_end(const struct session *session)
+static nsec_t session_first_lease_end(const struct session *session)
 {
     const struct job *first = job_in_tree(tree_first(&session->leases));
 
@@ -59,9 +63,9 @@ static nsec_t first_lease_end(const struct session *session)
 }
 
 // When the session is to be warned of that.
-static nsec_t warn_at(const struct session *session)
+static nsec_t session_warn_at(const struct session *session)
 {
-    nsec_t end = first_lease_end(session);
+    nsec_t end = session_first_lease_end(session);
 
     return session->margin_ms == MARGIN_NONE || end == NSEC_NEVER
                ? NSEC_NEVER
@@ -70,11 +74,11 @@ static nsec_t warn_at(const struct session *session)
 
 bool session_lease_ends_soon(const struct session *session)
 {
-    return warn_at(session) <= session->broker->now.mono;
+    return session_warn_at(session) <= session->broker->now.mono;
 }
 
 // There are no very many of them yet.
-static uint32_t count_barred(const struct session *session)
+static uint32_t session_count_barred(const struct session *session)
 {
     uint32_t count = 0;
 
@@ -91,13 +95,13 @@ struct session_extra *session_extra(struct session *session)
         if (session->extra) {
             list_init(&session->extra->watches);
             list_init(&session->extra->walks);
-            session->extra->barred = count_barred(session);
+            session->extra->barred = session_count_barred(session);
         }
     }
     return session->extra;
 }
 
-static size_t extra_size(const struct session *session)
+static size_t session_extra_size(const struct session *session)
 {
     return sizeof(struct session_extra) + (session->wide ? sizeof(struct session_wide) : 0);
 }
@@ -155,11 +159,11 @@ void session_notify(struct session *session)
 
 void session_rearm(struct session *session)
 {
-    nsec_t at = first_lease_end(session);
+    nsec_t at = session_first_lease_end(session);
     uint64_t rank = session->number;
 
     if (session->wait_state == WAITING_FOR_JOB) {
-        nsec_t warn = warn_at(session);
+        nsec_t warn = session_warn_at(session);
         nsec_t over = session->until < warn ? session->until : warn;
 
         if (over < at) {
@@ -181,7 +185,254 @@ void session_free(struct session *session)
     if (session->extra) {
         revoked_free(session->extra);
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
-        slab_free(&broker->slab, session->extra, extra_size(session));
+        slab_free(&broker->slab, session->extra, session_extra_size(session));
     }
     slab_free(&broker->slab, session, session_size((enum choice)session->choice));
+}
+
+//
+// Where there are very many
+//
+
+// From the first of them on, in the ticks that follow.
+static void session_begin_relinking(struct session *session)
+{
+    struct session_wide *wide = session->extra->wide;
+    struct broker *broker = session->broker;
+    bool kept;
+
+    subscription_walk_end(&wide->linking);
+    subscription_walk_begin(&wide->linking, session);
+    kept = subscription_walk_keep(&wide->linking);
+    ENSURE(kept); // it has its extra part
+    list_remove(&wide->relinking);
+    list_append(&broker->matching.relinking, &wide->relinking);
+    broker->rare = true;
+}
+
+static void session_end_relinking(struct session *session)
+{
+    subscription_walk_end(&session->extra->wide->linking);
+    list_remove(&session->extra->wide->relinking);
+}
+
+void subscription_wait_along(struct subscription *subscription)
+{
+    if (!subscription->session->unlinking && !list_linked(&subscription->waiting)) {
+        subscription_wait(subscription);
+    }
+}
+
+// Makes or undoes the next link. False where there is none: the session is as it is to be, or links
+// of its last wait are gone and those of the present one are made from now on.
+static bool session_relink_next(struct session *session)
+{
+    struct subscription *next = session->extra->wide->linking.next;
+
+    if (!next) {
+        return false;
+    }
+    (void)subscription_walk_next(&session->extra->wide->linking);
+    if (session->unlinking) {
+        subscription_stop_waiting(next);
+    } else if (!next->barred) {
+        subscription_wait_along(next);
+    }
+    return true;
+}
+
+static void session_relink_finished(struct session *session)
+{
+    bool waits = session->unlinking && session->wait_state != WAITING_NOT;
+
+    session->unlinking = false;
+    if (waits) {
+        session_begin_relinking(session);
+    } else {
+        session_end_relinking(session);
+    }
+}
+
+// As far as the budget reaches, in links; the others have their turn first.
+static void session_relink_some(struct session *session, unsigned *links)
+{
+    struct session_wide *wide = session->extra->wide;
+
+    list_remove(&wide->relinking);
+    list_append(&session->broker->matching.relinking, &wide->relinking);
+    for (; *links > 0 && session_relinks(session); --*links) {
+        if (!session_relink_next(session)) {
+            session_relink_finished(session);
+        }
+    }
+}
+
+void waiting_relink(struct broker *broker)
+{
+    unsigned links = LINKS_IN_SLICE;
+
+    while (links > 0 && !list_empty(&broker->matching.relinking)) {
+        struct session_wide *wide =
+            list_item(list_first(&broker->matching.relinking), struct session_wide, relinking);
+
+        session_relink_some(wide->session, &links);
+    }
+}
+
+void waiting_review(struct session *session)
+{
+    while (session->subscriptions <= LINKS_IN_SLICE && session_relinks(session)) {
+        unsigned links = LINKS_IN_SLICE;
+
+        session_relink_some(session, &links);
+    }
+}
+
+void waiting_leave(struct session *session)
+{
+    if (session_relinks(session)) {
+        session_end_relinking(session);
+    }
+}
+
+// Links of the wait before may still be there. They are undone first: they stand where that wait
+// had its place, in front of sessions that have waited for longer than this one.
+static APART void session_begin_wide_wait(struct session *session)
+{
+    unsigned links = LINKS_IN_SLICE;
+
+    if (!session->unlinking) {
+        session_begin_relinking(session);
+        session_relink_some(session, &links);
+    }
+    // What ticks will do, too.
+    charge_links(session->broker, session->subscriptions);
+    session_rearm(session);
+}
+
+static APART void session_stop_wide_wait(struct session *session)
+{
+    if (!session->unlinking) {
+        session->unlinking = true;
+        session_begin_relinking(session);
+    }
+    session_rearm(session);
+}
+
+//
+// All
+//
+
+void session_begin_waiting(struct session *session, enum wait_state wait_state)
+{
+    session->wait_state = (uint8_t)wait_state;
+    session->broker->count.waiting++;
+    if (session->subscriptions > LINKS_IN_SLICE) {
+        session_begin_wide_wait(session);
+        return;
+    }
+    list_each (node, &session->subscribed) {
+        struct subscription *subscription = list_item(node, struct subscription, in_session);
+
+        if (!subscription->barred) {
+            subscription_wait(subscription);
+        }
+    }
+    charge_links(session->broker, session->subscriptions);
+    session_rearm(session);
+}
+
+void session_stop_waiting(struct session *session)
+{
+    if (session->wait_state == WAITING_NOT) {
+        return;
+    }
+    session->wait_state = WAITING_NOT;
+    session->broker->count.waiting--;
+    if (session->subscriptions > LINKS_IN_SLICE) {
+        session_stop_wide_wait(session);
+        return;
+    }
+    list_each (node, &session->subscribed) {
+        subscription_stop_waiting(list_item(node, struct subscription, in_session));
+    }
+    charge_links(session->broker, session->subscriptions);
+    session_rearm(session);
+}
+
+bool session_make_spare(struct session *session)
+{
+    struct session_extra *extra;
+
+    if (session->limited == 0) {
+        return true;
+    }
+    extra = session_extra(session);
+    if (extra && !extra->spare) {
+        extra->spare = slab_calloc(&session->broker->slab, sizeof *extra->spare);
+    }
+    return extra && extra->spare;
+}
+
+enum { REVOKED_ROOM_FIRST = 4 };
+
+static size_t revoked_size(uint32_t room)
+{
+    return room * sizeof(uint64_t);
+}
+
+// Room for one more. False: without memory, or where there are as many as there may be.
+static bool revoked_make_room(struct session_extra *extra)
+{
+    uint32_t room = extra->revoked_room ? 2 * extra->revoked_room : REVOKED_ROOM_FIRST;
+    uint64_t *ids;
+
+    if (extra->revoked_count < extra->revoked_room) {
+        return true;
+    }
+    if (room > REVOKED_MAX) {
+        return false;
+    }
+    ids = memory_resize(extra->revoked, revoked_size(extra->revoked_room), revoked_size(room));
+    if (!ids) {
+        return false;
+    }
+    extra->revoked = ids;
+    extra->revoked_room = room;
+    return true;
+}
+
+void revoked_note(struct broker *broker, const struct job *job)
+{
+    struct session *holder = job->state == JOB_RESERVED ? session_holding(broker, job) : NULL;
+    struct session_extra *extra;
+
+    if (!holder || holder->closed || !holder->ops->ignores_revoked) {
+        return;
+    }
+    extra = session_extra(holder);
+    if (!extra) {
+        return;
+    }
+    if (revoked_make_room(extra)) {
+        extra->revoked[extra->revoked_count++] = job->id;
+    } else if (extra->revoked_count > 0) {
+        extra->revoked_oldest %= extra->revoked_count;
+        extra->revoked[extra->revoked_oldest++] = job->id;
+    }
+}
+
+bool session_job_revoked(struct session *session, uint64_t id, bool is_last)
+{
+    struct session_extra *extra = session->extra;
+
+    for (uint32_t i = 0; extra && i < extra->revoked_count; i++) {
+        if (extra->revoked[i] == id) {
+            if (is_last) {
+                extra->revoked[i] = extra->revoked[--extra->revoked_count];
+            }
+            return true;
+        }
+    }
+    return false;
 }

@@ -50,7 +50,7 @@ void round_robin_to_back(struct subscription *subscription); // it has just been
 void round_robin_set_idle(struct subscription *subscription);
 
 // Brings back those whose queues have opened; says how many queues it looked at.
-size_t round_robin_bring_back(struct session *session);
+size_t round_robin_wake_opened(struct session *session);
 
 // Whose turn comes after that one's, or first of all (NULL); NULL for none.
 struct subscription *round_robin_next(const struct session *session,

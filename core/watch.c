@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/watch.h"
 
+#include "core/base/blob.h"
+#include "core/base/memory.h"
 #include "core/broker_private.h"
 #include "core/job_private.h"
 #include "core/session_private.h"
+
+#include <stdint.h>
 
 struct interest *interest_of(struct broker *broker, struct job *job)
 {
@@ -29,7 +34,7 @@ struct interest *interest_of(struct broker *broker, struct job *job)
     return interest;
 }
 
-static struct watch *add(struct session *session, struct job *job, bool follows)
+static struct watch *watch_new(struct session *session, struct job *job, bool follows)
 {
     struct session_extra *extra = session_extra(session);
     struct interest *interest = extra ? interest_of(session->broker, job) : NULL;
@@ -57,12 +62,12 @@ static struct watch *add(struct session *session, struct job *job, bool follows)
 
 struct watch *watch_add(struct session *session, struct job *job)
 {
-    return add(session, job, false);
+    return watch_new(session, job, false);
 }
 
 struct watch *watch_follow(struct session *session, struct job *job)
 {
-    return add(session, job, true);
+    return watch_new(session, job, true);
 }
 
 void watch_remove(struct watch *watch)
@@ -130,7 +135,7 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
     }
 }
 
-static void set_progress(struct interest *interest, const struct job_event *event)
+static void interest_set_progress(struct interest *interest, const struct job_event *event)
 {
     interest->has_progress = true;
     interest->numerator = event->numerator;
@@ -156,7 +161,7 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
         queued_event_add(queued);
     }
     if (progress) {
-        set_progress(interest, event);
+        interest_set_progress(interest, event);
     }
     return STATUS_OK;
 }
@@ -169,4 +174,188 @@ void watch_set_owner(struct watch *watch, void *owner)
 void *watch_owner(const struct watch *watch)
 {
     return watch->owner;
+}
+
+// For its place by age, an interest is compared with so many others.
+#define LOOKED_BACK 8
+
+void queued_event_init(struct interest *interest, struct queued_event *event)
+{
+    event->interest = interest;
+    list_init(&event->in_interest);
+}
+
+static struct queued_event *interest_first_event(const struct interest *interest)
+{
+    struct list_node *node = list_first(&interest->events);
+
+    return node ? list_item(node, struct queued_event, in_interest) : NULL;
+}
+
+static bool interest_is_older(const struct list_node *node, const struct interest *interest)
+{
+    const struct interest *other =
+        list_item((struct list_node *)(uintptr_t)node, struct interest, in_broker);
+
+    return interest_first_event(other)->number < interest_first_event(interest)->number;
+}
+
+bool queued_event_is_next(const struct interest *interest)
+{
+    const struct list_node *next = interest->in_broker.next;
+
+    return next == &interest->broker->telling.interests || !interest_is_older(next, interest);
+}
+
+void queued_event_pass_on(struct interest *interest, bool spent)
+{
+    struct list_node *end = &interest->broker->telling.interests;
+    struct list_node *place = end;
+
+    if (interest->untold == 0) {
+        return;
+    }
+    list_remove(&interest->in_broker);
+    for (int i = 0; !spent && i < LOOKED_BACK && place->prev != end; i++) {
+        if (interest_is_older(place->prev, interest)) {
+            break;
+        }
+        place = place->prev;
+    }
+    list_insert_before(place, &interest->in_broker);
+}
+
+void queued_event_add(struct queued_event *event)
+{
+    struct interest *interest = event->interest;
+    struct broker *broker = interest->broker;
+
+    event->number = ++broker->telling.last_event;
+    event->what.job_id = interest->job->id;
+    if (interest_first_event(interest) == event) {
+        // If it was being told, it will be told anew from the first watch on.
+        interest->next = NULL;
+    }
+    if (!list_linked(&event->in_interest)) {
+        interest->untold++;
+        broker->telling.untold++;
+    }
+    list_remove(&event->in_interest);
+    list_append(&interest->events, &event->in_interest);
+    if (!list_linked(&interest->in_broker)) {
+        list_append(&broker->telling.interests, &interest->in_broker);
+    }
+}
+
+static bool queued_event_is_embedded(const struct queued_event *event)
+{
+    const struct interest *interest = event->interest;
+
+    return event == &interest->catch_up || event == &interest->retried || event == &interest->final;
+}
+
+// The event has been told to all.
+void queued_event_done(struct queued_event *event)
+{
+    struct interest *interest = event->interest;
+
+    interest->untold--;
+    interest->broker->telling.untold--;
+    list_remove(&event->in_interest);
+    if (interest->untold == 0) {
+        list_remove(&interest->in_broker);
+    }
+    blob_unref(event->what.data);
+    event->what.data = NULL;
+    if (!queued_event_is_embedded(event)) {
+        slab_free(&interest->broker->slab, event, sizeof *event);
+    }
+}
+
+struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what)
+{
+    struct queued_event *event = slab_calloc(&interest->broker->slab, sizeof *event);
+
+    if (event) {
+        queued_event_init(interest, event);
+        event->what = *what;
+        event->what.position = 0;
+        if (what->data) {
+            blob_ref(what->data);
+        }
+    }
+    return event;
+}
+
+#define PARTIAL_RESULT_MIN ((size_t)256)
+
+static size_t partial_result_size(const struct partial_result *partial_result)
+{
+    return partial_result ? sizeof *partial_result + partial_result->room : 0;
+}
+
+static bool partial_result_resize(struct interest *interest, size_t room)
+{
+    struct partial_result *old = interest->partial_result;
+    struct partial_result *partial_result = memory_resize_of(
+        MEMORY_MEMOS, old, partial_result_size(old), sizeof *partial_result + room);
+
+    if (!partial_result) {
+        return false;
+    }
+    if (!old) {
+        *partial_result = (struct partial_result){.len = 0};
+    }
+    partial_result->room = room;
+    interest->partial_result = partial_result;
+    return true;
+}
+
+static bool partial_result_make_room(struct interest *interest, size_t len)
+{
+    size_t room = interest->partial_result ? interest->partial_result->room : PARTIAL_RESULT_MIN;
+
+    while (room < len) {
+        room *= 2;
+    }
+    return (interest->partial_result && room == interest->partial_result->room) ||
+           (!memory_is_short() && partial_result_resize(interest, room));
+}
+
+// What there was is of no use without the rest.
+static bool partial_result_abandon(struct interest *interest, enum result_data why)
+{
+    if (!interest->partial_result && !partial_result_resize(interest, 0)) {
+        return false;
+    }
+    interest->partial_result->kept = why;
+    interest->partial_result->len = 0;
+    return true;
+}
+
+bool partial_result_add(struct interest *interest, const struct blob *part)
+{
+    struct partial_result *partial_result = interest->partial_result;
+    size_t len = partial_result ? partial_result->len : 0;
+
+    if (!part || part->len == 0 || (partial_result && partial_result->kept != RESULT_WHOLE)) {
+        return true;
+    }
+    if (part->len > RESULT_MAX - len) {
+        return partial_result_abandon(interest, RESULT_TOO_LARGE);
+    }
+    if (!partial_result_make_room(interest, len + part->len)) {
+        return partial_result_abandon(interest, RESULT_LOST);
+    }
+    partial_result = interest->partial_result;
+    memcpy(partial_result->bytes + partial_result->len, part->bytes, part->len);
+    partial_result->len += part->len;
+    return true;
+}
+
+void partial_result_drop(struct interest *interest)
+{
+    memory_free_of(MEMORY_MEMOS, interest->partial_result,
+                   partial_result_size(interest->partial_result));
+    interest->partial_result = NULL;
 }

@@ -13,8 +13,8 @@ import house
 # Sources of one room that need each other in a circle, so that to understand one of them is to read
 # all of them. Each is one idea in several files; no other file may join, and front-ends have none.
 CIRCLES = {
-    "core": ("rota session subscription subscription_walk",  # a session's subscriptions
-             "queue roll",  # a queue that has gone stays for the rolls that have it
+    "core": ("session subscription",  # a session's subscriptions
+             "queue queue_snapshot",  # a removed queue stays for the snapshots that contain it
              "expiry gate open_queues",),  # which queue is open, and where it stands then
     "admin": ("assets page",),  # the files of the page, and the routes to them
     # A connection: its life, and what it receives and sends.

@@ -559,7 +559,7 @@ static void check_rolls(struct census *census)
     const struct broker *broker = census->broker;
     uint64_t at = 0;
 
-    ENSURE(broker->snapshots.kept == census->gone);
+    ENSURE(broker->snapshots.retained == census->gone);
     check_roll_order(census);
     list_each (roll_node, &broker->snapshots.all) {
         const struct queue_snapshot *roll = list_item(roll_node, struct queue_snapshot, all);
@@ -568,7 +568,7 @@ static void check_rolls(struct census *census)
         at = roll->at;
         ENSURE(!roll->passed || (roll->passed->gone && roll->passed->passed));
         list_each (node, &roll->gone) {
-            const struct queue *queue = list_item(node, struct queue, in_roll);
+            const struct queue *queue = list_item(node, struct queue, in_snapshot);
 
             ENSURE(queue->gone && queue->came_at <= roll->at && roll->at < queue->went_at);
             census->gone--;

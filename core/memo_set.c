@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/memo_private.h"
 
 #include "core/broker_private.h"
 #include "core/record_private.h"
 
 // So many of the oldest may go for a new one at once; the others follow in ticks.
-#define WAY_AT_ONCE 16
+#define EVICTED_AT_ONCE 16
 // So many memos are looked at to tell when there will be room.
-#define ENDS_FORESEEN 256
+#define ROOM_LOOKAHEAD 256
 
 // How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
-static const bool oldest_go[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
+static const bool evicts_oldest[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
 
 // What an operator says while memory is short may be what frees it: that jobs expire, say; and so
 // may be what a worker does with the job that it has.
-static const bool drains[MEMO_KINDS] = {[MEMO_POLICY] = true, [MEMO_LEASE] = true};
+static const bool set_while_short[MEMO_KINDS] = {[MEMO_POLICY] = true, [MEMO_LEASE] = true};
 
-void memo_forget(struct broker *broker, struct memo_entry *kept)
+void memo_forget(struct broker *broker, struct memo_entry *entry)
 {
-    if (list_linked(&kept->recorded) && record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
-        record_memo_append(broker, RECORD_FORGET, &kept->memo);
+    if (list_linked(&entry->recorded) &&
+        record_memo_has_space(broker, RECORD_FORGET, &entry->memo)) {
+        record_memo_append(broker, RECORD_FORGET, &entry->memo);
     }
-    memo_remove(broker, kept);
+    memo_remove(broker, entry);
 }
 
 // Drops the oldest until the kind takes no more than it may. False: the budget did not suffice.
-static bool make_way(struct broker *broker, struct memos_of_kind *of, unsigned *budget)
+static bool memo_evict_oldest(struct broker *broker, struct memos_of_kind *of, unsigned *budget)
 {
     while (of->usage.bytes > of->most) {
         if (*budget == 0) {
@@ -44,8 +46,8 @@ void memos_evict(struct broker *broker)
     bool done = true;
 
     for (int kind = 0; kind < MEMO_KINDS; kind++) {
-        if (oldest_go[kind]) {
-            done = make_way(broker, &broker->memos.of[kind], &budget) && done;
+        if (evicts_oldest[kind]) {
+            done = memo_evict_oldest(broker, &broker->memos.of[kind], &budget) && done;
         }
     }
     broker->memos.over_limit = !done;
@@ -68,7 +70,7 @@ nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
     nsec_t room_at = broker->now.wall;
     uint64_t cursor = 0;
 
-    for (int i = 0; i < ENDS_FORESEEN && wanted > left; i++) {
+    for (int i = 0; i < ROOM_LOOKAHEAD && wanted > left; i++) {
         const struct memo *next = broker_memo_next(broker, memo->kind, &cursor);
 
         if (!next) {
@@ -82,8 +84,8 @@ nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
 }
 
 // Whether the kind, and the share, may take as many bytes more, in the place of those of `old`.
-static bool has_room(const struct memos_of_kind *of, const struct memo *memo,
-                     const struct memo_entry *old)
+static bool memo_has_room(const struct memos_of_kind *of, const struct memo *memo,
+                          const struct memo_entry *old)
 {
     uint64_t before = old ? memo_footprint(&old->memo) : 0;
     uint64_t used = of->usage.bytes - before;
@@ -97,8 +99,8 @@ static bool has_room(const struct memos_of_kind *of, const struct memo *memo,
            (!share || *share - before <= left - memo_footprint(memo));
 }
 
-static enum status check(const struct broker *broker, const struct memo *memo,
-                         const struct memo_entry *old)
+static enum status memo_check_new(const struct broker *broker, const struct memo *memo,
+                                  const struct memo_entry *old)
 {
     const struct memos_of_kind *of = &broker->memos.of[memo->kind];
     uint64_t bytes = memo_footprint(memo);
@@ -109,63 +111,64 @@ static enum status check(const struct broker *broker, const struct memo *memo,
     if (bytes > of->most) {
         return STATUS_TOO_LARGE;
     }
-    if (!oldest_go[memo->kind] && !has_room(of, memo, old)) {
+    if (!evicts_oldest[memo->kind] && !memo_has_room(of, memo, old)) {
         return of->shares ? STATUS_QUEUE_FULL : STATUS_NO_MEMORY;
     }
-    return memory_is_short() && !drains[memo->kind] ? STATUS_NO_MEMORY : STATUS_OK;
+    return memory_is_short() && !set_while_short[memo->kind] ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
 // The memo is in place of the old one, if there is one; the store has it, if it has the room.
-static enum status change(struct broker *broker, struct memo_entry *kept, struct memo_entry *old)
+static enum status memo_put(struct broker *broker, struct memo_entry *entry, struct memo_entry *old)
 {
     struct memos *memos = &broker->memos;
-    bool keeps_place = old && !oldest_go[kept->memo.kind];
+    bool keeps_place = old && !evicts_oldest[entry->memo.kind];
     bool stored;
 
-    kept->memo.number = keeps_place ? old->memo.number : memos->last + 1;
-    stored = record_memo_has_space(broker, RECORD_MEMO, &kept->memo);
-    if (!stored && !oldest_go[kept->memo.kind]) {
-        memo_free(broker, kept);
+    entry->memo.number = keeps_place ? old->memo.number : memos->last + 1;
+    stored = record_memo_has_space(broker, RECORD_MEMO, &entry->memo);
+    if (!stored && !evicts_oldest[entry->memo.kind]) {
+        memo_free(broker, entry);
         return STATUS_NO_SPACE;
     }
     memos->last += !keeps_place;
     if (old) {
         memo_remove(broker, old);
     }
-    memo_insert(broker, kept);
+    memo_insert(broker, entry);
     if (stored) {
-        record_memo_append(broker, RECORD_MEMO, &kept->memo);
+        record_memo_append(broker, RECORD_MEMO, &entry->memo);
         memos->position = broker->store.position;
     }
     return STATUS_OK;
 }
 
-static enum status replace(struct broker *broker, const struct memo *memo, struct memo_entry *old)
+static enum status memo_replace(struct broker *broker, const struct memo *memo,
+                                struct memo_entry *old)
 {
     struct memos *memos = &broker->memos;
-    unsigned budget = WAY_AT_ONCE;
-    enum status status = check(broker, memo, old);
-    struct memo_entry *kept;
+    unsigned budget = EVICTED_AT_ONCE;
+    enum status status = memo_check_new(broker, memo, old);
+    struct memo_entry *entry;
 
     if (status != STATUS_OK) {
         return status;
     }
-    kept = memo_copy(broker, memo);
-    status = kept ? change(broker, kept, old) : STATUS_NO_MEMORY;
-    if (oldest_go[memo->kind] && !make_way(broker, &memos->of[memo->kind], &budget)) {
+    entry = memo_copy(broker, memo);
+    status = entry ? memo_put(broker, entry, old) : STATUS_NO_MEMORY;
+    if (evicts_oldest[memo->kind] && !memo_evict_oldest(broker, &memos->of[memo->kind], &budget)) {
         memos->over_limit = true;
     }
     return status;
 }
 
 // As its caller wishes: refused where the store could not be told.
-static enum status drop(struct broker *broker, struct memo_entry *kept)
+static enum status memo_drop(struct broker *broker, struct memo_entry *entry)
 {
-    if (list_linked(&kept->recorded) &&
-        !record_memo_has_space(broker, RECORD_FORGET, &kept->memo)) {
+    if (list_linked(&entry->recorded) &&
+        !record_memo_has_space(broker, RECORD_FORGET, &entry->memo)) {
         return STATUS_NO_SPACE;
     }
-    memo_forget(broker, kept);
+    memo_forget(broker, entry);
     return STATUS_OK;
 }
 
@@ -175,9 +178,9 @@ enum status memo_set(struct broker *broker, const struct memo *memo)
     enum status status = STATUS_OK;
 
     if (!memo_has_ended(broker, memo)) {
-        status = replace(broker, memo, old);
+        status = memo_replace(broker, memo, old);
     } else if (old) {
-        status = drop(broker, old);
+        status = memo_drop(broker, old);
     }
     broker->memos.of[memo->kind].usage.refused += status != STATUS_OK;
     return status;
@@ -192,11 +195,11 @@ enum status memo_set_unawaited(struct broker *broker, const struct memo *memo)
     return status;
 }
 
-void memo_forget_unawaited(struct broker *broker, struct memo_entry *kept)
+void memo_forget_unawaited(struct broker *broker, struct memo_entry *entry)
 {
     uint64_t position = broker->store.position;
 
-    memo_forget(broker, kept);
+    memo_forget(broker, entry);
     broker->store.position = position;
 }
 
@@ -209,14 +212,14 @@ enum status broker_memo_set(struct broker *broker, const struct memo *memo)
 
 enum status broker_memo_drop(struct broker *broker, enum memo_kind kind, struct slice key)
 {
-    struct memo_entry *kept = memo_lookup(broker, kind, key);
+    struct memo_entry *entry = memo_lookup(broker, kind, key);
 
     ENSURE(!broker->settling);
     broker->store.position = 0;
-    if (!kept || memo_has_ended(broker, &kept->memo)) {
+    if (!entry || memo_has_ended(broker, &entry->memo)) {
         return STATUS_NOT_FOUND;
     }
-    return drop(broker, kept);
+    return memo_drop(broker, entry);
 }
 
 void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t bytes)
@@ -224,7 +227,7 @@ void broker_memo_limit(struct broker *broker, enum memo_kind kind, uint64_t byte
     struct memos_of_kind *of = &broker->memos.of[kind];
 
     of->most = bytes;
-    if (oldest_go[kind] && of->usage.bytes > bytes) {
+    if (evicts_oldest[kind] && of->usage.bytes > bytes) {
         broker->memos.over_limit = true;
     }
 }

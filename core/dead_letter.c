@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/dead_letter_private.h"
 
 #include "core/broker_private.h"
@@ -14,37 +15,38 @@ struct dead_letter_entry {
     char queue[];
 };
 
-static struct dead_letter_entry *past_of_node(const struct hash_node *node)
+static struct dead_letter_entry *dead_letter_of_node(const struct hash_node *node)
 {
     return container_of((struct hash_node *)(uintptr_t)node, struct dead_letter_entry, by_job);
 }
 
-static size_t past_size(size_t queue_len)
+static size_t dead_letter_entry_size(size_t queue_len)
 {
     return offsetof(struct dead_letter_entry, queue) + queue_len;
 }
 
 uint64_t dead_letter_hash_of(const struct hash_node *node)
 {
-    return hash_mix(past_of_node(node)->job->id);
+    return hash_mix(dead_letter_of_node(node)->job->id);
 }
 
-static struct dead_letter_entry *find(const struct broker *broker, const struct job *job)
+static struct dead_letter_entry *dead_letter_find(const struct broker *broker,
+                                                  const struct job *job)
 {
     struct hash_node *node =
         job->dead_letter ? hash_first(&broker->index.dead_letters, hash_mix(job->id)) : NULL;
 
-    while (node && past_of_node(node)->job != job) {
+    while (node && dead_letter_of_node(node)->job != job) {
         node = node->next;
     }
-    return node ? past_of_node(node) : NULL;
+    return node ? dead_letter_of_node(node) : NULL;
 }
 
 bool dead_letter_set(struct broker *broker, struct job *job, const struct dead_letter *past)
 {
     struct dead_letter_entry *dead_letter =
         hash_make_room(&broker->index.dead_letters)
-            ? slab_alloc(&broker->slab, past_size(past->queue.len))
+            ? slab_alloc(&broker->slab, dead_letter_entry_size(past->queue.len))
             : NULL;
 
     if (!dead_letter) {
@@ -64,18 +66,18 @@ bool dead_letter_set(struct broker *broker, struct job *job, const struct dead_l
 
 APART void dead_letter_remove(struct broker *broker, struct job *job)
 {
-    struct dead_letter_entry *dead_letter = find(broker, job);
+    struct dead_letter_entry *dead_letter = dead_letter_find(broker, job);
 
     if (dead_letter) {
         hash_remove(&broker->index.dead_letters, &dead_letter->by_job);
-        slab_free(&broker->slab, dead_letter, past_size(dead_letter->queue_len));
+        slab_free(&broker->slab, dead_letter, dead_letter_entry_size(dead_letter->queue_len));
         job->dead_letter = false;
     }
 }
 
 bool job_dead_letter(const struct broker *broker, const struct job *job, struct dead_letter *past)
 {
-    const struct dead_letter_entry *dead_letter = find(broker, job);
+    const struct dead_letter_entry *dead_letter = dead_letter_find(broker, job);
 
     *past = (struct dead_letter){.why = DEAD_NOT};
     if (dead_letter) {

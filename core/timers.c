@@ -8,11 +8,37 @@
 
 #include "core/broker_private.h"
 
+static bool timer_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct timer *x = container_of((struct tree_node *)(uintptr_t)a, struct timer, node);
+    const struct timer *y = container_of((struct tree_node *)(uintptr_t)b, struct timer, node);
+
+    if (x->at != y->at || x->rank == y->rank) {
+        return x->at != y->at ? x->at < y->at : (uintptr_t)x < (uintptr_t)y;
+    }
+    return x->rank < y->rank;
+}
+
+void timer_set(struct tree *tree, struct timer *timer, nsec_t at, uint64_t rank)
+{
+    if (at == timer->at && (rank == timer->rank || at == NSEC_NEVER)) {
+        return;
+    }
+    if (timer->at != NSEC_NEVER) {
+        tree_remove(tree, &timer->node, timer_before);
+    }
+    timer->at = at;
+    timer->rank = rank;
+    if (at != NSEC_NEVER) {
+        tree_insert(tree, &timer->node, timer_before);
+    }
+}
+
 // The two clocks are not read at the very same moment: what is less than this is no step.
 #define STEP_LEAST NSEC_PER_SEC
 #define CREATED_MAX_MS ((UINT64_C(1) << 42) - 1)
 
-static uint64_t fit(nsec_t at_ms)
+static uint64_t calendar_clamp(nsec_t at_ms)
 {
     if (at_ms < 0) {
         return 0;
@@ -38,19 +64,19 @@ void calendar_review(struct broker *broker)
 
 uint64_t calendar_now_ms(const struct broker *broker)
 {
-    return fit((broker->now.mono + broker->calendar.epoch_for) / NSEC_PER_MSEC);
+    return calendar_clamp((broker->now.mono + broker->calendar.epoch_for) / NSEC_PER_MSEC);
 }
 
 uint64_t calendar_to_wall_ms(const struct broker *broker, uint64_t at_ms)
 {
-    return fit((nsec_t)at_ms + broker->calendar.stepped_for / NSEC_PER_MSEC);
+    return calendar_clamp((nsec_t)at_ms + broker->calendar.stepped_for / NSEC_PER_MSEC);
 }
 
 uint64_t calendar_from_wall_ms(const struct broker *broker, uint64_t wall_ms)
 {
     uint64_t now_ms = calendar_now_ms(broker);
-    uint64_t at_ms =
-        fit((nsec_t)(wall_ms & CREATED_MAX_MS) - broker->calendar.stepped_for / NSEC_PER_MSEC);
+    uint64_t at_ms = calendar_clamp((nsec_t)(wall_ms & CREATED_MAX_MS) -
+                                    broker->calendar.stepped_for / NSEC_PER_MSEC);
 
     return at_ms < now_ms ? at_ms : now_ms;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+
 #include "core/memo_private.h"
 
 #include "core/base/blob.h"
@@ -8,35 +9,37 @@
 // A longer value is in a blob of its own, so that a store need not copy it.
 #define COPIED_MAX ((size_t)2048)
 
-static uint64_t hash_of(const struct hash_node *node)
+static uint64_t memo_hash_of(const struct hash_node *node)
 {
     return container_of((struct hash_node *)(uintptr_t)node, struct memo_entry, by_key)->hash;
 }
 
-static uint64_t hash_key(const struct broker *broker, enum memo_kind kind, struct slice key)
+static uint64_t memo_hash_key(const struct broker *broker, enum memo_kind kind, struct slice key)
 {
     return siphash(&broker->key, key.ptr, key.len) ^ hash_mix((uint64_t)kind + 1);
 }
 
-static bool number_before(const struct tree_node *a, const struct tree_node *b)
+static bool memo_number_before(const struct tree_node *a, const struct tree_node *b)
 {
     return memo_by_number((struct tree_node *)(uintptr_t)a)->memo.number <
            memo_by_number((struct tree_node *)(uintptr_t)b)->memo.number;
 }
 
-static bool is_apart(const struct memo *memo)
+static bool memo_value_in_blob(const struct memo *memo)
 {
     return memo->blob || memo->value.len > COPIED_MAX;
 }
 
-static size_t block_len(const struct memo *memo)
+static size_t memo_block_len(const struct memo *memo)
 {
-    return sizeof(struct memo_entry) + memo->key.len + (is_apart(memo) ? 0 : memo->value.len);
+    return sizeof(struct memo_entry) + memo->key.len +
+           (memo_value_in_blob(memo) ? 0 : memo->value.len);
 }
 
 size_t memo_footprint(const struct memo *memo)
 {
-    return block_len(memo) + (is_apart(memo) ? sizeof *memo->blob + memo->value.len : 0);
+    return memo_block_len(memo) +
+           (memo_value_in_blob(memo) ? sizeof *memo->blob + memo->value.len : 0);
 }
 
 bool memo_has_ended(const struct broker *broker, const struct memo *memo)
@@ -46,84 +49,84 @@ bool memo_has_ended(const struct broker *broker, const struct memo *memo)
 
 struct memo_entry *memo_lookup(const struct broker *broker, enum memo_kind kind, struct slice key)
 {
-    uint64_t hash = hash_key(broker, kind, key);
+    uint64_t hash = memo_hash_key(broker, kind, key);
     struct hash_node *node = hash_first(&broker->memos.by_key, hash);
 
     for (; node; node = node->next) {
-        struct memo_entry *kept = container_of(node, struct memo_entry, by_key);
+        struct memo_entry *entry = container_of(node, struct memo_entry, by_key);
 
-        if (kept->hash == hash && kept->memo.kind == kind && slice_equal(kept->memo.key, key)) {
-            return kept;
+        if (entry->hash == hash && entry->memo.kind == kind && slice_equal(entry->memo.key, key)) {
+            return entry;
         }
     }
     return NULL;
 }
 
-void memo_free(struct broker *broker, struct memo_entry *kept)
+void memo_free(struct broker *broker, struct memo_entry *entry)
 {
-    size_t len = block_len(&kept->memo);
+    size_t len = memo_block_len(&entry->memo);
 
-    blob_unref(kept->memo.blob);
-    slab_free(&broker->memos.slab, kept, len);
+    blob_unref(entry->memo.blob);
+    slab_free(&broker->memos.slab, entry, len);
 }
 
 // NULL without memory. `blob` is what the value is in, or NULL.
-static struct memo_entry *copy_into(struct broker *broker, const struct memo *memo,
-                                    struct blob *blob)
+static struct memo_entry *memo_copy_into(struct broker *broker, const struct memo *memo,
+                                         struct blob *blob)
 {
     struct memo copy = *memo;
-    struct memo_entry *kept;
+    struct memo_entry *entry;
 
     copy.blob = blob;
-    kept = slab_alloc(&broker->memos.slab, block_len(&copy));
-    if (!kept) {
+    entry = slab_alloc(&broker->memos.slab, memo_block_len(&copy));
+    if (!entry) {
         return NULL;
     }
-    *kept = (struct memo_entry){
+    *entry = (struct memo_entry){
         .memo = copy,
-        .hash = hash_key(broker, memo->kind, memo->key),
+        .hash = memo_hash_key(broker, memo->kind, memo->key),
         .end.at = NSEC_NEVER,
     };
-    list_init(&kept->recorded);
-    memcpy(kept->bytes, memo->key.ptr, memo->key.len);
-    kept->memo.key.ptr = kept->bytes;
+    list_init(&entry->recorded);
+    memcpy(entry->bytes, memo->key.ptr, memo->key.len);
+    entry->memo.key.ptr = entry->bytes;
     if (blob) {
-        kept->memo.value = blob_slice(blob);
+        entry->memo.value = blob_slice(blob);
     } else {
-        kept->memo.value.ptr = kept->bytes + memo->key.len;
+        entry->memo.value.ptr = entry->bytes + memo->key.len;
         if (memo->value.len > 0) {
-            memcpy(kept->bytes + memo->key.len, memo->value.ptr, memo->value.len);
+            memcpy(entry->bytes + memo->key.len, memo->value.ptr, memo->value.len);
         }
     }
-    return kept;
+    return entry;
 }
 
 struct memo_entry *memo_copy(struct broker *broker, const struct memo *memo)
 {
     struct blob *blob = NULL;
-    struct memo_entry *kept = NULL;
+    struct memo_entry *entry = NULL;
 
     if (!hash_make_room(&broker->memos.by_key)) {
         return NULL;
     }
-    if (is_apart(memo)) {
+    if (memo_value_in_blob(memo)) {
         blob = memo->blob ? blob_ref(memo->blob) : blob_copy(memo->value);
     }
-    if (blob || !is_apart(memo)) {
-        kept = copy_into(broker, memo, blob);
+    if (blob || !memo_value_in_blob(memo)) {
+        entry = memo_copy_into(broker, memo, blob);
     }
-    if (!kept) {
+    if (!entry) {
         blob_unref(blob);
     }
-    return kept;
+    return entry;
 }
 
-static void count_share(struct memos_of_kind *of, const struct memo *memo, bool comes)
+static void memo_count_share(struct memos_of_kind *of, const struct memo *memo, bool added)
 {
     uint64_t *share = memo_share(of, memo);
 
     if (share) {
-        *share += comes ? memo_footprint(memo) : 0 - (uint64_t)memo_footprint(memo);
+        *share += added ? memo_footprint(memo) : 0 - (uint64_t)memo_footprint(memo);
     }
 }
 
@@ -140,100 +143,100 @@ bool broker_memo_share(struct broker *broker, enum memo_kind kind, memo_share_of
     of->share_of = share_of;
     memset(of->shares, 0, MEMO_SHARES * sizeof *of->shares);
     for (struct tree_node *node = tree_first(&of->by_number); node;
-         node = tree_after(&of->by_number, node, number_before)) {
-        count_share(of, &memo_by_number(node)->memo, true);
+         node = tree_after(&of->by_number, node, memo_number_before)) {
+        memo_count_share(of, &memo_by_number(node)->memo, true);
     }
     return true;
 }
 
-void memo_insert(struct broker *broker, struct memo_entry *kept)
+void memo_insert(struct broker *broker, struct memo_entry *entry)
 {
     struct memos *memos = &broker->memos;
-    struct memos_of_kind *of = &memos->of[kept->memo.kind];
+    struct memos_of_kind *of = &memos->of[entry->memo.kind];
 
-    hash_insert(&memos->by_key, &kept->by_key);
-    tree_insert(&of->by_number, &kept->by_number, number_before);
-    timer_set(&memos->ends, &kept->end, kept->memo.until_at, kept->memo.number);
+    hash_insert(&memos->by_key, &entry->by_key);
+    tree_insert(&of->by_number, &entry->by_number, memo_number_before);
+    timer_set(&memos->ends, &entry->end, entry->memo.until_at, entry->memo.number);
     of->usage.count++;
-    of->usage.bytes += memo_footprint(&kept->memo);
-    count_share(of, &kept->memo, true);
+    of->usage.bytes += memo_footprint(&entry->memo);
+    memo_count_share(of, &entry->memo, true);
     broker->rare = true;
 }
 
-void memo_remove(struct broker *broker, struct memo_entry *kept)
+void memo_remove(struct broker *broker, struct memo_entry *entry)
 {
     struct memos *memos = &broker->memos;
-    struct memos_of_kind *of = &memos->of[kept->memo.kind];
+    struct memos_of_kind *of = &memos->of[entry->memo.kind];
 
-    hash_remove(&memos->by_key, &kept->by_key);
-    tree_remove(&of->by_number, &kept->by_number, number_before);
-    timer_set(&memos->ends, &kept->end, NSEC_NEVER, 0);
-    if (list_linked(&kept->recorded)) {
-        list_remove(&kept->recorded);
+    hash_remove(&memos->by_key, &entry->by_key);
+    tree_remove(&of->by_number, &entry->by_number, memo_number_before);
+    timer_set(&memos->ends, &entry->end, NSEC_NEVER, 0);
+    if (list_linked(&entry->recorded)) {
+        list_remove(&entry->recorded);
         memos->recorded--;
-        memos->recorded_bytes -= kept->memo.key.len + kept->memo.value.len;
+        memos->recorded_bytes -= entry->memo.key.len + entry->memo.value.len;
     }
     of->usage.count--;
-    of->usage.bytes -= memo_footprint(&kept->memo);
-    count_share(of, &kept->memo, false);
-    memo_free(broker, kept);
+    of->usage.bytes -= memo_footprint(&entry->memo);
+    memo_count_share(of, &entry->memo, false);
+    memo_free(broker, entry);
 }
 
 const struct memo *broker_memo_find(const struct broker *broker, enum memo_kind kind,
                                     struct slice key)
 {
-    const struct memo_entry *kept = memo_lookup(broker, kind, key);
+    const struct memo_entry *entry = memo_lookup(broker, kind, key);
 
-    return kept && !memo_has_ended(broker, &kept->memo) ? &kept->memo : NULL;
+    return entry && !memo_has_ended(broker, &entry->memo) ? &entry->memo : NULL;
 }
 
 const struct memo *broker_memo_next(const struct broker *broker, enum memo_kind kind,
                                     uint64_t *cursor)
 {
     struct memo_entry probe = {.memo.number = *cursor};
-    const struct memo_entry *kept;
+    const struct memo_entry *entry;
 
     do {
-        kept = memo_by_number(
-            tree_after(&broker->memos.of[kind].by_number, &probe.by_number, number_before));
-        probe.memo.number = kept ? kept->memo.number : *cursor;
-    } while (kept && memo_has_ended(broker, &kept->memo));
+        entry = memo_by_number(
+            tree_after(&broker->memos.of[kind].by_number, &probe.by_number, memo_number_before));
+        probe.memo.number = entry ? entry->memo.number : *cursor;
+    } while (entry && memo_has_ended(broker, &entry->memo));
     *cursor = probe.memo.number;
-    return kept ? &kept->memo : NULL;
+    return entry ? &entry->memo : NULL;
 }
 
 uint64_t memo_number_for(struct memos *memos, const struct memo *memo)
 {
     const struct memo_entry probe = {.memo.number = memo->number - 1};
     const struct memo_entry *next = memo_by_number(
-        tree_after(&memos->of[memo->kind].by_number, &probe.by_number, number_before));
+        tree_after(&memos->of[memo->kind].by_number, &probe.by_number, memo_number_before));
 
     return next && next->memo.number == memo->number ? ++memos->last : memo->number;
 }
 
-static struct memo_entry *kept_of(const struct memo *memo)
+static struct memo_entry *memo_entry_of(const struct memo *memo)
 {
     return container_of((struct memo *)(uintptr_t)memo, struct memo_entry, memo);
 }
 
 uint32_t memo_mark(const struct memo *memo)
 {
-    return kept_of(memo)->mark;
+    return memo_entry_of(memo)->mark;
 }
 
 void memo_set_mark(struct broker *broker, const struct memo *memo, uint32_t mark)
 {
     struct memos *memos = &broker->memos;
-    struct memo_entry *kept = kept_of(memo);
+    struct memo_entry *entry = memo_entry_of(memo);
 
-    kept->mark = mark;
-    if (list_linked(&kept->recorded)) {
-        list_remove(&kept->recorded);
+    entry->mark = mark;
+    if (list_linked(&entry->recorded)) {
+        list_remove(&entry->recorded);
     } else {
         memos->recorded++;
         memos->recorded_bytes += memo->key.len + memo->value.len;
     }
-    list_append(&memos->by_record, &kept->recorded);
+    list_append(&memos->by_record, &entry->recorded);
 }
 
 const struct memo *broker_memo_oldest(const struct broker *broker)
@@ -254,7 +257,7 @@ void memo_index_init(struct memos *memos)
     slab_init(&memos->slab);
     memos->slab.kind = MEMORY_MEMOS;
     list_init(&memos->by_record);
-    hash_init(&memos->by_key, hash_of);
+    hash_init(&memos->by_key, memo_hash_of);
 }
 
 void memo_index_clear(struct broker *broker)

@@ -11,7 +11,7 @@
 #include "core/queue_private.h"
 #include "core/session_private.h"
 
-static bool ready_before(const struct tree_node *a, const struct tree_node *b)
+static bool job_ready_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct job *x = job_in_tree(a);
     const struct job *y = job_in_tree(b);
@@ -21,7 +21,7 @@ static bool ready_before(const struct tree_node *a, const struct tree_node *b)
 
 // What is set in one turn is due in one moment: the order of setting decides. (The number wraps
 // after 2^32 delays; two jobs of one moment and one number go by their place among equals.)
-static bool delay_before(const struct tree_node *a, const struct tree_node *b)
+static bool job_delay_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct job *x = job_in_tree(a);
     const struct job *y = job_in_tree(b);
@@ -32,7 +32,7 @@ static bool delay_before(const struct tree_node *a, const struct tree_node *b)
     return x->order < y->order;
 }
 
-static bool due_before(const struct tree_node *a, const struct tree_node *b)
+static bool job_lease_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct job *x = job_in_tree(a);
     const struct job *y = job_in_tree(b);
@@ -41,7 +41,7 @@ static bool due_before(const struct tree_node *a, const struct tree_node *b)
 }
 
 // Two jobs of one number go by their ids: a store may tell of such.
-static bool buried_before(const struct tree_node *a, const struct tree_node *b)
+static bool job_burial_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct job *x = job_in_tree(a);
     const struct job *y = job_in_tree(b);
@@ -53,7 +53,7 @@ struct job *queue_ready_after(const struct queue *queue, uint32_t pri, uint64_t 
 {
     struct job probe = {.pri = pri, .seq = seq & JOB_SEQ_MAX};
 
-    return job_in_tree(tree_after(&queue->ready, &probe.place.tree, ready_before));
+    return job_in_tree(tree_after(&queue->ready, &probe.place.tree, job_ready_before));
 }
 
 struct job *queue_ready_before(const struct queue *queue, uint32_t pri)
@@ -69,7 +69,7 @@ struct job *queue_ready_before(const struct queue *queue, uint32_t pri)
     return job_in_tree(found);
 }
 
-static struct job *last_in(const struct tree *tree)
+static struct job *job_last_in_tree(const struct tree *tree)
 {
     const struct tree_node *node = tree->root;
 
@@ -81,12 +81,12 @@ static struct job *last_in(const struct tree *tree)
 
 struct job *queue_ready_last(const struct queue *queue)
 {
-    return last_in(&queue->ready);
+    return job_last_in_tree(&queue->ready);
 }
 
 struct job *queue_delayed_last(const struct queue *queue, enum clock clock)
 {
-    return last_in(&queue->delayed[clock]);
+    return job_last_in_tree(&queue->delayed[clock]);
 }
 
 struct job *queue_delayed_after(const struct queue *queue, enum clock clock,
@@ -95,14 +95,14 @@ struct job *queue_delayed_after(const struct queue *queue, enum clock clock,
     struct job probe = {
         .due_at = place->due_at, .order = place->order, .seq = place->seq & JOB_SEQ_MAX};
 
-    return job_in_tree(tree_after(&queue->delayed[clock], &probe.place.tree, delay_before));
+    return job_in_tree(tree_after(&queue->delayed[clock], &probe.place.tree, job_delay_before));
 }
 
 struct job *session_lease_after(const struct session *session, nsec_t due_at, uint64_t seq)
 {
     struct job probe = {.due_at = due_at, .seq = seq & JOB_SEQ_MAX};
 
-    return job_in_tree(tree_after(&session->leases, &probe.place.tree, due_before));
+    return job_in_tree(tree_after(&session->leases, &probe.place.tree, job_lease_before));
 }
 
 struct job *session_lease_before(const struct session *session, nsec_t due_at, uint64_t seq)
@@ -111,7 +111,7 @@ struct job *session_lease_before(const struct session *session, nsec_t due_at, u
     const struct tree_node *found = NULL;
 
     for (const struct tree_node *node = session->leases.root; node;) {
-        bool before = due_before(node, &probe.place.tree);
+        bool before = job_lease_before(node, &probe.place.tree);
 
         found = before ? node : found;
         node = before ? node->right : node->left;
@@ -119,17 +119,17 @@ struct job *session_lease_before(const struct session *session, nsec_t due_at, u
     return job_in_tree(found);
 }
 
-static size_t body_len(const struct job *job)
+static size_t job_body_bytes(const struct job *job)
 {
     return job_is_large(job) ? job_body(job).len : job->body_len;
 }
 
-static void leave_reserved(struct broker *broker, struct job *job)
+static void job_leave_reserved(struct broker *broker, struct job *job)
 {
     struct session *session = session_holding(broker, job);
 
     ENSURE(session);
-    tree_remove(&session->leases, &job->place.tree, due_before);
+    tree_remove(&session->leases, &job->place.tree, job_lease_before);
     session->lease_count--;
     if (session->closed) {
         return;
@@ -143,19 +143,19 @@ static void leave_reserved(struct broker *broker, struct job *job)
 
 // Buried jobs come back in no order, and are in order all the same at any time: putting a million
 // of them in order takes seconds.
-static void enter_buried(struct broker *broker, struct queue *queue, struct job *job)
+static void job_enter_buried(struct broker *broker, struct queue *queue, struct job *job)
 {
     if (broker->restoring.active) {
-        tree_insert(&queue->returning, &job->place.tree, buried_before);
+        tree_insert(&queue->returning, &job->place.tree, job_burial_before);
     } else {
         list_append(&queue->buried, &job->place.list);
     }
 }
 
-static void leave_buried(struct broker *broker, struct queue *queue, struct job *job)
+static void job_leave_buried(struct broker *broker, struct queue *queue, struct job *job)
 {
     if (broker->restoring.active) {
-        tree_remove(&queue->returning, &job->place.tree, buried_before);
+        tree_remove(&queue->returning, &job->place.tree, job_burial_before);
     } else {
         list_remove(&job->place.list);
     }
@@ -182,14 +182,14 @@ void queue_end_return(struct queue *queue)
     }
 }
 
-static void leave(struct broker *broker, struct queue *queue, struct job *job)
+static void job_leave_state(struct broker *broker, struct queue *queue, struct job *job)
 {
     enum clock clock = job_due_on_wall(job) ? CLOCK_WALL : CLOCK_MONO;
     enum job_state state = (enum job_state)job->state;
 
     switch (state) {
     case JOB_READY:
-        tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+        tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, job_ready_before);
         queue->ready_in[band_of(job->pri)]--;
         broker->count.ready_in[band_of(job->pri)]--;
         if (tree_empty(&queue->ready)) {
@@ -197,15 +197,15 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
         }
         break;
     case JOB_DELAYED:
-        tree_remove(&queue->delayed[clock], &job->place.tree, delay_before);
+        tree_remove(&queue->delayed[clock], &job->place.tree, job_delay_before);
         queue_rearm(broker, queue, clock);
         break;
     case JOB_RESERVED:
-        leave_reserved(broker, job);
+        job_leave_reserved(broker, job);
         break;
     case JOB_BURIED:
-        leave_buried(broker, queue, job);
-        queue->bytes += body_len(job);
+        job_leave_buried(broker, queue, job);
+        queue->bytes += job_body_bytes(job);
         break;
     case JOB_GONE:
         return;
@@ -214,9 +214,9 @@ static void leave(struct broker *broker, struct queue *queue, struct job *job)
     broker->count.jobs[state]--;
 }
 
-static void enter_ready(struct broker *broker, struct queue *queue, struct job *job)
+static void job_enter_ready(struct broker *broker, struct queue *queue, struct job *job)
 {
-    tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, ready_before);
+    tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, job_ready_before);
     queue->ready_in[band_of(job->pri)]++;
     broker->count.ready_in[band_of(job->pri)]++;
     if (tree_first(&queue->ready) == &job->place.tree) {
@@ -225,8 +225,8 @@ static void enter_ready(struct broker *broker, struct queue *queue, struct job *
     }
 }
 
-static void enter(struct broker *broker, struct queue *queue, struct job *job,
-                  const struct job_place *to)
+static void job_enter_state(struct broker *broker, struct queue *queue, struct job *job,
+                            const struct job_place *to)
 {
     enum clock clock = to->on_wall ? CLOCK_WALL : CLOCK_MONO;
 
@@ -239,14 +239,14 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
     case JOB_READY:
         job->last_holder = to->last_holder;
         job->ready_at_step = wait_step(broker->now.mono);
-        enter_ready(broker, queue, job);
+        job_enter_ready(broker, queue, job);
         break;
     case JOB_DELAYED:
         job->on_wall_or_undelivered = to->on_wall;
         job->due_at = to->due_at;
         job->imposed_or_by_id = to->imposed;
         job->order = broker->next.delay++;
-        tree_insert(&queue->delayed[clock], &job->place.tree, delay_before);
+        tree_insert(&queue->delayed[clock], &job->place.tree, job_delay_before);
         queue_rearm(broker, queue, clock);
         break;
     case JOB_RESERVED:
@@ -254,14 +254,14 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
         job->on_wall_or_undelivered = false;
         job->due_at = to->due_at;
         job->holder = to->holder->place;
-        tree_insert(&to->holder->leases, &job->place.tree, due_before);
+        tree_insert(&to->holder->leases, &job->place.tree, job_lease_before);
         to->holder->lease_count++;
         session_rearm(to->holder);
         break;
     case JOB_BURIED:
         job->burial = to->burial ? to->burial : broker->next.burial++;
-        enter_buried(broker, queue, job);
-        queue->bytes -= body_len(job);
+        job_enter_buried(broker, queue, job);
+        queue->bytes -= job_body_bytes(job);
         break;
     case JOB_GONE:
         UNREACHABLE();
@@ -271,7 +271,7 @@ static void enter(struct broker *broker, struct queue *queue, struct job *job,
 }
 
 // What the policy of the queue, which has a gate, makes of a job that has come to a state.
-static APART void review(struct broker *broker, struct queue *queue, struct job *job)
+static APART void job_review_gate(struct broker *broker, struct queue *queue, struct job *job)
 {
     gate_review(broker, queue);
     if (job->state == JOB_READY && queue_expires(queue)) {
@@ -280,19 +280,19 @@ static APART void review(struct broker *broker, struct queue *queue, struct job 
 }
 
 // And of one that is about to leave its state, of which it is in no container any more.
-static void review_left(struct broker *broker, struct queue *queue, const struct job *job)
+static void job_review_expiry(struct broker *broker, struct queue *queue, const struct job *job)
 {
     if (job->state == JOB_READY && queue_expires(queue)) {
         expiry_remove(broker, queue, job);
     }
 }
 
-static APART void enter_gated(struct broker *broker, struct queue *queue, struct job *job,
-                              const struct job_place *to)
+static APART void job_enter_gated(struct broker *broker, struct queue *queue, struct job *job,
+                                  const struct job_place *to)
 {
-    review_left(broker, queue, job);
-    enter(broker, queue, job, to);
-    review(broker, queue, job);
+    job_review_expiry(broker, queue, job);
+    job_enter_state(broker, queue, job, to);
+    job_review_gate(broker, queue, job);
 }
 
 void job_begin(struct broker *broker, struct job *job, const struct job_place *to)
@@ -300,15 +300,15 @@ void job_begin(struct broker *broker, struct job *job, const struct job_place *t
     struct queue *queue = queue_at(broker, job);
 
     id_map_insert(&broker->index.jobs_by_id, job->id, job);
-    queue->bytes += body_len(job);
-    enter(broker, queue, job, to);
+    queue->bytes += job_body_bytes(job);
+    job_enter_state(broker, queue, job, to);
     if (queue->gate) {
-        review(broker, queue, job);
+        job_review_gate(broker, queue, job);
     }
 }
 
 // A session that was given the job, but not told of it yet, must be served again.
-static void leave_untold_holder(struct broker *broker, struct job *job)
+static void job_leave_uninformed_holder(struct broker *broker, struct job *job)
 {
     struct session *session = session_holding(broker, job);
 
@@ -327,16 +327,16 @@ void job_move(struct broker *broker, struct job *job, const struct job_place *to
     struct queue *queue = queue_at(broker, job);
 
     if (to->state != JOB_RESERVED || to->holder != session_holding(broker, job)) {
-        leave_untold_holder(broker, job);
+        job_leave_uninformed_holder(broker, job);
         if (job->extra) {
             job->extra->limit_at = 0;
         }
     }
-    leave(broker, queue, job);
+    job_leave_state(broker, queue, job);
     if (queue->gate) {
-        enter_gated(broker, queue, job, to);
+        job_enter_gated(broker, queue, job, to);
     } else {
-        enter(broker, queue, job, to);
+        job_enter_state(broker, queue, job, to);
     }
 }
 
@@ -376,21 +376,21 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to)
     };
 
     ENSURE(place.state != JOB_RESERVED);
-    leave(broker, from, job);
+    job_leave_state(broker, from, job);
     job_give_up_bound(broker, from, job->seq);
     if (from->gate) {
-        review_left(broker, from, job);
+        job_review_expiry(broker, from, job);
         gate_review(broker, from); // no two gates stand at the place of one job
     }
-    from->bytes -= body_len(job);
-    to->bytes += body_len(job);
+    from->bytes -= job_body_bytes(job);
+    to->bytes += job_body_bytes(job);
     job->queue = to->place;
-    enter(broker, to, job, &place);
+    job_enter_state(broker, to, job, &place);
     if (place.state == JOB_READY && !queue_expires(to)) {
         job->ready_at_step = since; // else who moved it wants it to be worked, however old it is
     }
     if (to->gate) {
-        review(broker, to, job);
+        job_review_gate(broker, to, job);
     }
 }
 
@@ -398,11 +398,11 @@ void job_leave(struct broker *broker, struct job *job)
 {
     struct queue *queue = queue_at(broker, job);
 
-    leave_untold_holder(broker, job);
-    leave(broker, queue, job);
-    queue->bytes -= body_len(job);
+    job_leave_uninformed_holder(broker, job);
+    job_leave_state(broker, queue, job);
+    queue->bytes -= job_body_bytes(job);
     if (queue->gate) {
-        review_left(broker, queue, job);
+        job_review_expiry(broker, queue, job);
         gate_review(broker, queue);
     }
     id_map_remove(&broker->index.jobs_by_id, job->id);
