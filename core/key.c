@@ -30,35 +30,35 @@ uint64_t name_hash_of(const struct hash_node *node)
     return key_extra_of(node)->name_hash;
 }
 
-struct key key_of_body(struct slice body, struct blob *blob, struct key_room *room)
+struct job_key key_of_body(struct slice body, struct blob *blob, struct key_room *room)
 {
     struct slice bytes = blob ? blob_slice(blob) : body;
     struct blake2b hash;
 
     if (bytes.len <= BLOB_DIGEST_ABOVE) {
-        return (struct key){KEY_SPACE_BODIES, bytes};
+        return (struct job_key){KEY_SPACE_BODIES, bytes};
     }
     if (blob) {
-        return (struct key){KEY_SPACE_DIGESTS, blob_digest(blob)};
+        return (struct job_key){KEY_SPACE_DIGESTS, blob_digest(blob)};
     }
     blake2b_init(&hash);
     blake2b_finish(&hash, bytes.ptr, bytes.len, room->digest);
-    return (struct key){KEY_SPACE_DIGESTS,
-                        slice_of((const char *)room->digest, sizeof room->digest)};
+    return (struct job_key){KEY_SPACE_DIGESTS,
+                            slice_of((const char *)room->digest, sizeof room->digest)};
 }
 
-struct key key_of(enum key_kind kind, struct slice name, struct slice body, struct blob *blob,
-                  struct key_room *room)
+struct job_key job_key_from(enum key_kind kind, struct slice name, struct slice body,
+                            struct blob *blob, struct key_room *room)
 {
     switch (kind) {
     case KEY_NONE:
         break;
     case KEY_NAME:
-        return (struct key){KEY_SPACE_NAMES, name};
+        return (struct job_key){KEY_SPACE_NAMES, name};
     case KEY_CONTENT:
         return key_of_body(body, blob, room);
     }
-    return (struct key){KEY_SPACE_NONE, {NULL, 0}};
+    return (struct job_key){KEY_SPACE_NONE, {NULL, 0}};
 }
 
 bool job_has_key(const struct job *job)
@@ -72,18 +72,18 @@ bool job_has_key(const struct job *job)
 }
 
 // A long body is a blob: nothing is hashed twice.
-struct key job_key(const struct job *job)
+struct job_key job_key(const struct job *job)
 {
     const struct job_extra *extra = job->extra;
 
     if (!job_has_key(job)) {
-        return (struct key){KEY_SPACE_NONE, {NULL, 0}};
+        return (struct job_key){KEY_SPACE_NONE, {NULL, 0}};
     }
-    return key_of((enum key_kind)extra->key_kind, slice_of(extra->names, extra->key_len),
-                  job_body(job), job_blob(job), NULL);
+    return job_key_from((enum key_kind)extra->key_kind, slice_of(extra->names, extra->key_len),
+                        job_body(job), job_blob(job), NULL);
 }
 
-static bool key_equal(struct key a, struct key b)
+static bool key_equal(struct job_key a, struct job_key b)
 {
     return a.space == b.space && slice_equal(a.bytes, b.bytes);
 }
@@ -108,7 +108,7 @@ static struct job_extra *key_first_of_name(const struct broker *broker, struct s
         struct job_extra *extra = key_extra_of(node);
 
         if (extra->name_hash == (uint32_t)alone &&
-            key_equal(job_key(extra->job), (struct key){KEY_SPACE_NAMES, name})) {
+            key_equal(job_key(extra->job), (struct job_key){KEY_SPACE_NAMES, name})) {
             return extra;
         }
     }
@@ -116,7 +116,7 @@ static struct job_extra *key_first_of_name(const struct broker *broker, struct s
 }
 
 static struct job *key_find_in_queue(const struct broker *broker, const struct queue *queue,
-                                     struct key key, uint64_t whole)
+                                     struct job_key key, uint64_t whole)
 {
     struct hash_node *node;
 
@@ -133,7 +133,7 @@ static struct job *key_find_in_queue(const struct broker *broker, const struct q
 
 // A name is looked for among the first of all names: only where another queue has that one is it
 // looked for again.
-struct job *key_find(const struct broker *broker, const struct queue *queue, struct key key,
+struct job *key_find(const struct broker *broker, const struct queue *queue, struct job_key key,
                      struct key_hash *hash)
 {
     *hash = (struct key_hash){.alone = key_hash_alone(broker, key.bytes)};
@@ -216,7 +216,7 @@ struct job *key_find_rival(const struct broker *broker, const struct job *job,
 void key_know_content(const struct broker *broker, struct job *job)
 {
     if (job_has_key(job) && job->extra->key_kind == KEY_CONTENT) {
-        struct key key = job_key(job);
+        struct job_key key = job_key(job);
 
         job->extra->key_hash =
             key_hash_whole(queue_at(broker, job), key.space, key_hash_alone(broker, key.bytes));
@@ -273,7 +273,7 @@ const struct job *broker_find_key(const struct broker *broker, const struct queu
 {
     struct key_hash hash;
 
-    return key_find(broker, queue, (struct key){KEY_SPACE_NAMES, key}, &hash);
+    return key_find(broker, queue, (struct job_key){KEY_SPACE_NAMES, key}, &hash);
 }
 
 const struct job *broker_find_name(const struct broker *broker, struct slice key)

@@ -15,7 +15,7 @@ struct job_extra;
 // takes longer the longer it is. The numbers are those of the journal's format (unique.h).
 enum key_space { KEY_SPACE_NONE, KEY_SPACE_NAMES, KEY_SPACE_BODIES, KEY_SPACE_DIGESTS };
 
-struct key {
+struct job_key {
     enum key_space space;
     struct slice bytes; // borrowed; empty: there is no key
 };
@@ -27,11 +27,11 @@ struct key_room {
 
 // The key that a body is, which `blob` has, or, where that is NULL, `body`. It borrows from them or
 // from `room`. A long body whose digest is not known yet is hashed here.
-struct key key_of_body(struct slice body, struct blob *blob, struct key_room *room);
+struct job_key key_of_body(struct slice body, struct blob *blob, struct key_room *room);
 
 // The key that a contract or an image says: its name, its body, or none.
-struct key key_of(enum key_kind kind, struct slice name, struct slice body, struct blob *blob,
-                  struct key_room *room);
+struct job_key job_key_from(enum key_kind kind, struct slice name, struct slice body,
+                            struct blob *blob, struct key_room *room);
 
 struct key_hash {
     uint64_t alone;          // of the key's bytes
@@ -44,7 +44,7 @@ uint64_t name_hash_of(const struct hash_node *node);
 
 // The live job that the contract names by its key, NULL for none; and what key_take() wants to know
 // where it is called before anything else happens to keys.
-struct job *key_find(const struct broker *broker, const struct queue *queue, struct key key,
+struct job *key_find(const struct broker *broker, const struct queue *queue, struct job_key key,
                      struct key_hash *hash);
 
 // Sees to it that one more key can be held, from then on whenever its job wants it. False without
@@ -73,7 +73,7 @@ void key_move(struct broker *broker, struct job *job, const struct queue *to);
 void key_know_content(const struct broker *broker, struct job *job);
 
 // Its key, whether it holds it or not.
-struct key job_key(const struct job *job);
+struct job_key job_key(const struct job *job);
 
 // Whether it has one.
 bool job_has_key(const struct job *job);

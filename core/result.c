@@ -277,7 +277,7 @@ static bool unique_make_secret(struct broker *broker)
 }
 
 static uint64_t unique_hash_half(const struct siphash_key *secret, const struct queue *queue,
-                                 struct key key)
+                                 struct job_key key)
 {
     const struct slice name = queue_name(queue);
     const uint64_t parts[] = {
@@ -290,7 +290,7 @@ static uint64_t unique_hash_half(const struct siphash_key *secret, const struct 
 }
 
 static struct slice unique_hash_key(const struct unique_secret *secret, const struct queue *queue,
-                                    struct key key, struct unique_hash *room)
+                                    struct job_key key, struct unique_hash *room)
 {
     for (int half = 0; half < 2; half++) {
         room->halves[half] = unique_hash_half(&secret->halves[half], queue, key);
@@ -317,7 +317,7 @@ void unique_keep(struct broker *broker, const struct job *job)
     (void)memo_set(broker, &memo);
 }
 
-uint64_t unique_find(struct broker *broker, const struct queue *queue, struct key key)
+uint64_t unique_find(struct broker *broker, const struct queue *queue, struct job_key key)
 {
     const struct memo *memo = NULL;
     struct unique_secret secret;

@@ -33,6 +33,6 @@ enum status result_gather(struct broker *broker, struct job *job, const struct b
 void unique_keep(struct broker *broker, const struct job *job);
 
 // The id of the completed job that the key stands for in that queue; 0 for none.
-uint64_t unique_find(struct broker *broker, const struct queue *queue, struct key key);
+uint64_t unique_find(struct broker *broker, const struct queue *queue, struct job_key key);
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef TANDEM_CORE_STATISTICS_H
 #define TANDEM_CORE_STATISTICS_H
 
-// What has happened to jobs, how long they waited and were worked on, and which they are: for those
-// who watch over a broker. Nothing here changes a job. What comes out is borrowed (broker.h).
+// Statistics of a broker and its queues, for monitoring: counters of events, and histograms of how
+// long jobs waited and ran. Nothing here changes a job. Results are borrowed (broker.h).
 //
-// Counts rise only. Those of a queue begin at nothing when it comes, and go with it; those of the
-// broker are the sums over all queues that there ever were since it began. A restart begins anew:
-// jobs that come back from a store were not submitted since.
+// Counters only rise. The counters of a queue begin at 0 when it is made, and go with it; those of
+// the broker are the sums over all queues since it began. A restart begins at 0 again: restored
+// jobs do not count as submitted.
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
@@ -19,73 +19,26 @@
 #include <stdint.h>
 
 struct counts {
-    uint64_t submitted; // jobs that were accepted; a submission that joined a job is none
-    uint64_t completed; // done, by the word of their worker
-    uint64_t failed;    // not done: by the word of their worker, or the last attempt was lost, or
-                        // nothing keeps them. Those that were buried or moved for it, too
-    uint64_t buried;    // set aside, because they failed or as their worker wished
-    uint64_t timeouts;  // leases that ended by time, whatever became of the job
-    uint64_t retries;   // leases after which the job waits to be worked anew: that ended by time,
-                        // whose holder left, unsubscribed or gave the job back, or released it, or
-                        // said that it cannot be done, where it is to be tried again
-    uint64_t deleted;   // taken back by somebody, or not wanted by anybody any more
-    uint64_t unwanted;  // of these, the latter: not durable, and their last watch has ended
-    uint64_t releases;  // by their workers, or by an operator
-    uint64_t kicks;     // jobs, of however many at once
-    uint64_t expired;   // jobs that were ready for longer than their queue's policy lets them be,
-                        // whatever became of them; they do not count as failed
-    uint64_t dead;      // jobs that the queue's policy took to its dead queue
+    uint64_t submitted; // accepted jobs; a submission that joined a job does not count
+    uint64_t completed; // jobs that their worker reported as done
+    uint64_t failed;    // jobs that their worker reported as failed, whose last attempt was lost,
+                        // or that nothing retains; buried and moved ones of these, too
+    uint64_t buried;    // jobs set aside, because they failed or because their worker asked for it
+    uint64_t timeouts;  // leases that ended by time
+    uint64_t retries;   // leases after which the job waits for another attempt: those that ended by
+                        // time, whose holder left, unsubscribed, gave the job back or released it,
+                        // or reported a failure that is to be retried
+    uint64_t deleted;   // jobs that were cancelled, or that no client wanted any more
+    uint64_t unwanted;  // of these, the latter: not durable, and their last watch ended
+    uint64_t releases;  // by workers or operators
+    uint64_t kicks;     // kicked jobs
+    uint64_t expired;   // jobs that were ready for longer than the policy of their queue allows,
+                        // whatever happened to them then; they do not count as failed
+    uint64_t dead;      // jobs that the policy of the queue moved to its dead queue
 };
 
 void queue_counts(const struct queue *queue, struct counts *counts);
 void broker_counts(const struct broker *broker, struct counts *counts);
-
-//
-// How long it takes
-//
-
-// How many durations there were up to bounds of 0.1, 0.15, 0.2, 0.3, 0.4, 0.6 ms ... 9.9 days, two
-// for each doubling; those that are longer are in the last bucket. Not cumulative.
-#define HISTOGRAM_BOUNDS 67
-struct histogram {
-    uint64_t in[HISTOGRAM_BOUNDS + 1];
-    uint64_t sum_us; // of each, rounded down: in nanoseconds, many long ones would be too many
-};
-
-// The bound of a bucket: it counts what is longer than the bound before and at most this.
-// NSEC_NEVER for the last.
-nsec_t histogram_bound(size_t bucket);
-
-// For one queue, 1,104 bytes, made when something is first to be counted in it.
-struct queue_times {
-    struct histogram wait; // from when the job became ready until a worker got it
-    struct histogram run; // from there to its worker's word that it is done, failed or to be buried
-};
-
-// Whether times are counted from now on; at first they are not. Those that were stay.
-void broker_observe(struct broker *broker, bool observe);
-
-// NULL where none were counted. Where memory is short, there may be no room for them: nothing is
-// counted then. Waits are told in steps of about a millisecond (2^20 ns), and wrap after 52 days; a
-// job that a worker waited for has waited for 0. What is completed late, by a worker whose lease
-// has ended, has no run, nor has a lease that was renewed while nothing was observed.
-const struct queue_times *queue_times(const struct queue *queue);
-
-// The same of all queues that there ever were: what one that has gone had counted is in it still,
-// and what one could not count for want of memory.
-const struct queue_times *broker_times(const struct broker *broker);
-
-// The ready job that has waited longest, and for how long, in the same steps; NULL where none is
-// ready. Of each priority only the first job is looked at. The others came later, so that it has
-// waited longest; but where it came back (its delay ended, it was released, lost or kicked) to its
-// old place before them, they may have waited longer, and are not seen. Of more than 64 priorities,
-// the 32 lowest and the 32 highest numbers are looked at. Each look is a search in a tree.
-const struct job *queue_oldest_ready(const struct broker *broker, const struct queue *queue,
-                                     nsec_t *age_for);
-
-// For how long a ready job has been ready, in the same steps, and a held one held. False where that
-// is not known: in other states, and of some leases while nothing is observed.
-bool job_state_for(const struct broker *broker, const struct job *job, nsec_t *state_for);
 
 struct broker_info {
     uint64_t jobs[JOB_STATES];
@@ -101,5 +54,52 @@ struct broker_info {
 };
 
 void broker_info(const struct broker *broker, struct broker_info *info);
+
+//
+// Durations
+//
+
+// A histogram of durations with the bounds 0.1, 0.15, 0.2, 0.3, 0.4, 0.6 ms ... 9.9 days, two for
+// each doubling; the last bucket holds longer ones. The counts are not cumulative.
+#define HISTOGRAM_BOUNDS 67
+struct histogram {
+    uint64_t in[HISTOGRAM_BOUNDS + 1];
+    uint64_t sum_us; // each duration rounded down; in nanoseconds the sum could overflow
+};
+
+// The upper bound of a bucket, inclusive; that of the bucket before is its lower bound, exclusive.
+// NSEC_NEVER for the last.
+nsec_t histogram_bound(size_t bucket);
+
+// The durations of a queue: 1,104 bytes, allocated when the first one is counted.
+struct queue_times {
+    struct histogram wait; // from when the job became ready until a worker got it
+    struct histogram run; // from there until its worker reported it as done, failed or to be buried
+};
+
+// Switches the counting of durations on or off; it is off at first. Counts are retained.
+void broker_observe(struct broker *broker, bool observe);
+
+// NULL if none were counted. Without memory for them, nothing is counted. Waits are measured in
+// steps of about a millisecond (2^20 ns), and wrap after 52 days; a job that a worker waited for
+// has waited for 0. A job that is completed after its lease ended has no run, nor has a lease that
+// was renewed while nothing was observed.
+const struct queue_times *queue_times(const struct queue *queue);
+
+// The durations of all queues since the broker began, including those of removed queues, and those
+// that a queue could not count without memory.
+const struct queue_times *broker_times(const struct broker *broker);
+
+// The ready job that has waited longest, and for how long, in the same steps; NULL if none is
+// ready. Only the first job of each priority is looked at, since later ones came later. Jobs behind
+// it have waited longer if it came back (its delay ended, or it was released, lost or kicked) to
+// its old place, and are missed. Of more than 64 priorities, the 32 lowest and the 32 highest
+// numbers are looked at. Each look is a search in a tree.
+const struct job *queue_oldest_ready(const struct broker *broker, const struct queue *queue,
+                                     nsec_t *age_for);
+
+// How long a ready job has been ready, in the same steps, or a held one held. False if that is not
+// known: in other states, and for some leases while nothing is observed.
+bool job_state_for(const struct broker *broker, const struct job *job, nsec_t *state_for);
 
 #endif

@@ -139,7 +139,7 @@ static enum status submit_accept(struct broker *broker, const struct job_spec *s
         goto out;
     }
     if (watcher) {
-        submission->watch = watch_add(watcher, job);
+        submission->watch = watch_add(watcher, job, false);
         if (!submission->watch) {
             goto out;
         }
@@ -216,7 +216,7 @@ static enum status submit_join(struct broker *broker, struct job *job, const str
     enum record_kind kind = made_durable ? RECORD_SUBMIT : RECORD_START;
 
     if (watcher) {
-        submission->watch = watch_add(watcher, job);
+        submission->watch = watch_add(watcher, job, false);
         if (!submission->watch) {
             return STATUS_NO_MEMORY;
         }
@@ -247,7 +247,7 @@ static enum status submit_join(struct broker *broker, struct job *job, const str
 
 // Whether a job of that key that is done stands for the new one; not if the submitter watches the
 // job, for it would never be told of an end.
-static bool submit_is_done(struct broker *broker, const struct job_spec *spec, struct key key,
+static bool submit_is_done(struct broker *broker, const struct job_spec *spec, struct job_key key,
                            struct submission *submission)
 {
     const struct policy_spec *policy = POLICY_OF(spec->queue);
@@ -277,7 +277,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
     struct session *watcher = spec->watched ? by : NULL;
     struct job_spec with_key;
     struct key_room room;
-    struct key key;
+    struct job_key key;
     struct key_hash hash;
     enum status status;
     struct job *job;
@@ -298,7 +298,7 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
         (spec->key_kind == KEY_NAME && spec->key.len > JOB_KEY_MAX)) {
         return STATUS_TOO_LARGE;
     }
-    key = key_of(spec->key_kind, spec->key, spec->body, spec->body_blob, &room);
+    key = job_key_from(spec->key_kind, spec->key, spec->body, spec->body_blob, &room);
     if (key.bytes.len > 0) {
         job = key_find(broker, spec->queue, key, &hash);
         if (job) {
@@ -336,11 +336,11 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
 //
 
 // The key that the job holds: a buried job holds none.
-static struct key import_key(const struct job_image *image, struct key_room *room)
+static struct job_key import_key(const struct job_image *image, struct key_room *room)
 {
     enum key_kind kind = image->now.state == JOB_BURIED ? KEY_NONE : (enum key_kind)image->key_kind;
 
-    return key_of(kind, image->key, image->body, image->blob, room);
+    return job_key_from(kind, image->key, image->body, image->blob, room);
 }
 
 static enum status import_accept(struct broker *broker, struct queue *queue,
@@ -386,7 +386,7 @@ static enum status import_or_join(struct broker *broker, struct queue *queue,
                                   struct imported *imported)
 {
     struct key_room room;
-    struct key key = import_key(image, &room);
+    struct job_key key = import_key(image, &room);
     struct key_hash hash;
     enum status status;
     struct job *job;

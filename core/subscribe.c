@@ -278,7 +278,7 @@ enum status broker_follow(struct session *session, uint64_t id, struct watch **w
     if (job->state == JOB_BURIED) {
         return STATUS_WRONG_STATE;
     }
-    *watch = watch_follow(session, job);
+    *watch = watch_add(session, job, true);
     return *watch ? STATUS_OK : STATUS_NO_MEMORY;
 }
 

@@ -2,8 +2,8 @@
 #ifndef TANDEM_CORE_TYPES_H
 #define TANDEM_CORE_TYPES_H
 
-// What all of the scheduler's interface is said in: its things, priorities, the states of a job,
-// and how long names may be.
+// Types that all headers of the scheduler share: its objects, priorities, the states of a job, and
+// the longest names.
 
 #include <stdint.h>
 
@@ -15,19 +15,18 @@ struct watch;
 struct subscription;
 struct policy_rule;
 
-// The longest queue name. Names have 1 to this many bytes, any but NUL.
+// The longest queue name. A name has 1 to this many bytes, any but NUL.
 #define QUEUE_NAME_MAX 512
 // The longest key and reducer.
 #define JOB_KEY_MAX 512
-// How many objects of one kind (sessions that left, delays, leases, notices, events ...) one verb,
-// tick or settle handles before it lets others have a turn. A test makes it smaller; 8 is the
-// least.
+// The number of objects of one kind (closed sessions, delays, leases, notices, events ...) that one
+// verb, tick or settle handles before other work has its turn. Tests make it smaller, at least 8.
 #ifndef BROKER_SLICE
 #define BROKER_SLICE 64
 #endif
 
-// Priorities are numbers, 0 first. Where a protocol has three words, they stand for these, and a
-// number is read back as the band that it lies in.
+// Priorities are numbers; 0 is the most urgent. A protocol with three priorities uses the numbers
+// below, and reads a number back as the band that contains it.
 enum band { BAND_HIGH, BAND_NORMAL, BAND_LOW };
 #define BAND_COUNT 3
 #define PRI_HIGH UINT32_C(512)
@@ -41,6 +40,6 @@ static inline enum band band_of(uint32_t pri)
 }
 
 enum job_state { JOB_DELAYED, JOB_READY, JOB_RESERVED, JOB_BURIED, JOB_GONE };
-#define JOB_STATES 4 // that a live job can be in
+#define JOB_STATES 4 // the states of a live job
 
 #endif

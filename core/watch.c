@@ -34,7 +34,7 @@ struct interest *interest_of(struct broker *broker, struct job *job)
     return interest;
 }
 
-static struct watch *watch_new(struct session *session, struct job *job, bool follows)
+struct watch *watch_add(struct session *session, struct job *job, bool follows)
 {
     struct session_extra *extra = session_extra(session);
     struct interest *interest = extra ? interest_of(session->broker, job) : NULL;
@@ -58,16 +58,6 @@ static struct watch *watch_new(struct session *session, struct job *job, bool fo
         queued_event_add(&interest->catch_up);
     }
     return watch;
-}
-
-struct watch *watch_add(struct session *session, struct job *job)
-{
-    return watch_new(session, job, false);
-}
-
-struct watch *watch_follow(struct session *session, struct job *job)
-{
-    return watch_new(session, job, true);
 }
 
 void watch_remove(struct watch *watch)

@@ -56,9 +56,9 @@ struct watch {
     void *owner;
 };
 
-// Adds a watch of that session to the job, or one that only follows it; NULL without memory.
-struct watch *watch_add(struct session *session, struct job *job) MUST_USE;
-struct watch *watch_follow(struct session *session, struct job *job) MUST_USE;
+// Adds a watch of the session to the job; NULL without memory. A watch that only `follows` does not
+// count as a party that waits for the job.
+struct watch *watch_add(struct session *session, struct job *job, bool follows) MUST_USE;
 
 // The job's interest, made where there is none yet; NULL without memory.
 struct interest *interest_of(struct broker *broker, struct job *job) MUST_USE;
