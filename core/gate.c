@@ -31,8 +31,7 @@ static nsec_t gate_later(nsec_t at, nsec_t by_for)
 // be, where the wall clock was set, its policy says (forget_older()).
 static nsec_t gate_stored_rest(const struct broker *broker, const struct queue *queue)
 {
-    const struct memo *memo =
-        broker_memo_find(broker, MEMO_RATE, slice_of(queue->name, queue->name_len));
+    const struct memo *memo = broker_memo_find(broker, MEMO_RATE, queue_name_slice(queue));
 
     return memo ? gate_later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 }

@@ -176,7 +176,7 @@ void loss_log(struct broker *broker, const struct job *job, const char *event, c
         return;
     }
     fields[count++] = log_number("job", (int64_t)job->id);
-    fields[count++] = log_text("queue", queue_name(queue_at(broker, job)));
+    fields[count++] = log_text("queue", queue_name_slice(queue_at(broker, job)));
     fields[count++] = log_number("attempts", (int64_t)job->attempts);
     fields[count++] = log_string("why", why);
     if (suppressed > 0) {

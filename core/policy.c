@@ -216,7 +216,7 @@ struct queue *policies_walk(struct broker *broker, unsigned *budget)
             policies->changed = false;
             return NULL;
         }
-        if (!policy_attach(broker, queue, policy_for(broker, queue_name(queue)))) {
+        if (!policy_attach(broker, queue, policy_for(broker, queue_name_slice(queue)))) {
             policies->cursor = cursor;
             policies->again_at = nsec_add(broker->now.mono, POLICY_RETRY_FOR);
             return NULL;
@@ -253,7 +253,7 @@ const struct policy_rule *broker_policy_fallback(const struct broker *broker,
     for (size_t i = 0; i < set->count; i++) {
         const struct policy_rule *rule = &set->all[i]->rule;
 
-        if (!rule->falls_through && glob_matches(rule->glob, queue_name(queue))) {
+        if (!rule->falls_through && glob_matches(rule->glob, queue_name_slice(queue))) {
             return rule;
         }
     }

@@ -181,7 +181,7 @@ struct queue *broker_queue_find(struct broker *broker, struct slice name)
 
 struct slice queue_name(const struct queue *queue)
 {
-    return slice_of(queue->name, queue->name_len);
+    return queue_name_slice(queue);
 }
 
 const struct job *queue_peek_ready(const struct queue *queue)

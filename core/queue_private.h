@@ -89,6 +89,12 @@ struct queue {
     char name[];
 };
 
+// queue_name() for sources on which queue.c depends.
+static inline struct slice queue_name_slice(const struct queue *queue)
+{
+    return slice_of(queue->name, queue->name_len);
+}
+
 static inline bool queue_paused(const struct queue *queue)
 {
     return queue->closed & CLOSED_PAUSED;
