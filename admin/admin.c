@@ -4,14 +4,17 @@
 #include "http1/conn.h"
 #include "proto_common/wire.h"
 
-#include "admin/context.h"
-#include "admin/document.h"
-#include "admin/metrics_names.h"
-#include "admin/request.h"
+#include "admin/api/api_routes.h"
+#include "admin/api/admin_operations.h"
+#include "admin/events/event_stream.h"
+#include "admin/metrics/metrics.h"
+#include "admin/page/assets.h"
+#include "admin/request/admin_context.h"
+#include "admin/request/admin_request.h"
 
 #include <stddef.h>
 
-static const struct option options[] = {
+static const struct option admin_option_rows[] = {
     {.name = "max_body",
      .kind = OPTION_SIZE,
      .offset = offsetof(struct admin_options, max_body),
@@ -43,63 +46,93 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-static bool check(const void *settings, struct error_text *why)
+static const struct admin_route *const route_tables[] = {
+    health_routes,
+    asset_routes,
+    openapi_routes,
+    process_routes,
+    queue_routes,
+    job_list_routes,
+    job_routes,
+    connection_routes,
+    schedule_routes,
+    policy_routes,
+    metrics_routes,
+    operation_routes,
+    event_routes,
+    import_routes,
+    export_routes,
+    deletion_routes,
+    NULL,
+};
+
+// The state of the front-end. `shared` points to the other members.
+struct admin_state {
+    struct admin_shared shared; // first
+    struct metrics metrics;
+    struct operations operations;
+};
+
+static bool admin_check(const void *settings, struct error_text *why)
 {
-    const struct admin_options *ours = settings;
+    const struct admin_options *options = settings;
+    unsigned exporters;
 
-    unsigned names;
-
-    if (!metrics_names_read(ours->metrics_names, &names)) {
+    if (!metrics_exporters_read(options->metrics_names, &exporters)) {
         return error_set(why, "metrics_names accepts only beanstalkd and gearman");
     }
-    return http1_options_check(&ours->http1, why);
+    return http1_options_check(&options->http1, why);
 }
 
-static enum status start(void *state, struct broker *broker, const void *settings,
-                         const struct process_facts *facts)
+static enum status admin_start(void *memory, struct broker *broker, const void *settings,
+                               const struct process_facts *facts)
 {
-    struct admin_shared *shared = state;
+    struct admin_state *state = memory;
+    struct admin_shared *shared = &state->shared;
 
     shared->options = settings;
+    shared->routes = route_tables;
     shared->sight = facts->sight;
-    metrics_begin(&shared->metrics, broker, facts, facts->sight);
-    operations_begin(&shared->operations);
+    shared->metrics = &state->metrics;
+    shared->operations = &state->operations;
+    metrics_begin(shared->metrics, broker, facts, facts->sight);
+    operations_begin(shared->operations);
     http1_shared_begin(&shared->http1, &admin_user, broker, &shared->options->http1, facts,
                        admin_fields, ADMIN_FIELDS);
     shared->http1.names.note_proxies = true;
     return STATUS_OK;
 }
 
-static void stop(void *state)
+static void admin_stop(void *memory)
 {
-    struct admin_shared *shared = state;
+    struct admin_state *state = memory;
 
-    operations_end(&shared->operations);
-    document_forget(shared);
-    metrics_end(&shared->metrics);
+    operations_end(&state->operations);
+    openapi_forget(&state->shared);
+    metrics_end(&state->metrics);
 }
 
-static nsec_t due(const void *state)
+static nsec_t admin_due(const void *memory)
 {
-    const struct admin_shared *shared = state;
+    const struct admin_state *state = memory;
 
-    return operations_due(&shared->operations);
+    return operations_due(&state->operations);
 }
 
-static void work(void *state)
+static void admin_work(void *memory)
 {
-    struct admin_shared *shared = state;
+    struct admin_state *state = memory;
 
-    operations_work(&shared->operations);
+    operations_work(&state->operations);
 }
 
-// Where rules end, callers of other machines may look no more; what they were answered ends.
-static enum grant_progress granted(void *state, struct grants *grants)
+// If the access rules are removed, remote callers lose their access, and their replies end.
+static enum grant_progress admin_granted(void *state, struct grants *grants)
 {
     const struct http1_conn *conn = state;
     enum grant_progress progress = http1_granted(state, grants);
 
-    return !grants && conn->request && !admin_caller_is_here(conn) ? GRANT_LOST : progress;
+    return !grants && conn->request && !admin_caller_is_local(conn) ? GRANT_LOST : progress;
 }
 
 const struct frontend admin_frontend = {
@@ -107,17 +140,17 @@ const struct frontend admin_frontend = {
     .listen = "127.0.0.1:9180",
     .alpn = "\x08http/1.1\x08http/1.0",
     .administers = true,
-    .options = options,
+    .options = admin_option_rows,
     .options_size = sizeof(struct admin_options),
-    .shared_size = sizeof(struct admin_shared),
+    .shared_size = sizeof(struct admin_state),
     .conn_size = sizeof(struct http1_conn),
-    .check = check,
-    .start = start,
-    .stop = stop,
-    .due = due,
-    .work = work,
+    .check = admin_check,
+    .start = admin_start,
+    .stop = admin_stop,
+    .due = admin_due,
+    .work = admin_work,
     .open = http1_open,
-    .granted = granted,
+    .granted = admin_granted,
     .feed = http1_feed,
     .filled = http1_filled,
     .eof = http1_eof,

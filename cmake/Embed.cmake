@@ -13,12 +13,12 @@ function(tandem_embed TARGET NAME FILE)
     target_sources(${TARGET} PRIVATE ${made})
 endfunction()
 
-# tandem_embed_page(TARGET FOLDER FILE...): the files of a web page, as they are and compressed, as
-# a source of the target, which admin/assets.h tells of.
-function(tandem_embed_page TARGET FOLDER)
+# tandem_embed_page(TARGET FILE...): the files of a web page in this folder, plain and compressed, as
+# a source of the target. admin/page/assets.h declares them.
+function(tandem_embed_page TARGET)
     find_program(GZIP_EXECUTABLE gzip REQUIRED)
-    set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${FOLDER})
-    set(made ${CMAKE_CURRENT_BINARY_DIR}/${FOLDER}.c)
+    set(folder ${CMAKE_CURRENT_SOURCE_DIR})
+    set(made ${CMAKE_CURRENT_BINARY_DIR}/page.c)
     list(TRANSFORM ARGN PREPEND ${folder}/ OUTPUT_VARIABLE sources)
     list(JOIN ARGN "," files)
     add_custom_command(OUTPUT ${made}

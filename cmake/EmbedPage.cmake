@@ -1,5 +1,5 @@
 # Writes the files FILES of FOLDER, each as it is and compressed by GZIP, as C to MADE: the table of
-# routes and the table of files that admin/assets.h declares; see Embed.cmake.
+# routes and the table of files that admin/page/assets.h declares; see Embed.cmake.
 set(types_html "text/html; charset=utf-8")
 set(types_css "text/css; charset=utf-8")
 set(types_js "text/javascript; charset=utf-8")
@@ -36,6 +36,6 @@ foreach(file IN LISTS files)
     math(EXPR index "${index} + 1")
 endforeach()
 file(REMOVE ${squeezed})
-file(WRITE ${MADE} "#include \"admin/assets.h\"\n\n${arrays}\n"
+file(WRITE ${MADE} "#include \"admin/page/assets.h\"\n\n${arrays}\n"
     "const struct asset admin_assets[] = {\n${rows}    {.path = NULL},\n};\n\n"
     "const struct admin_route asset_routes[] = {\n${routes}    {.path = NULL},\n};\n")

@@ -106,8 +106,8 @@ static void only_an_owner_is_ready_and_the_others_say_what_they_are(void **state
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
     share(t, SIGHT_UNSURE)->connected = false;
     body_is(asks(t->a, SEES("/readyz"), 503),
-            "unsure: another may own the journal by now (shard main, epoch 7), and nothing is "
-            "answered until it is known; the database cannot be reached\n");
+            "unsure: ownership of the journal could not be confirmed (shard main, epoch 7); no "
+            "request is served until it is; the database cannot be reached\n");
     asks(t->a, SEES("/healthz"), 200);
     share(t, SIGHT_STANDBY);
     ends(t->a, asks(t->a, SEES("/readyz"), 503));
@@ -134,7 +134,7 @@ static void a_standby_is_not_ready_and_names_the_owner(void **state)
             "standby: one owns the journal (shard main, epoch 7), 12 rows behind\n");
     cluster->owner = "";
     body_is(asks(t->b, SEES("/readyz"), 503),
-            "standby: nobody owns the journal (shard main, epoch 7), 12 rows behind\n");
+            "standby: no process owns the journal (shard main, epoch 7), 12 rows behind\n");
 }
 
 static void
@@ -146,7 +146,7 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     cluster->replicated = false;
     cluster->care = "synchronous_standby_names is empty";
     body_is(asks(t->a, SEES("/readyz"), 200),
-            "ok\ncare: what is acknowledged is on one server of the database only "
+            "ok\ncare: acknowledged changes are on one server of the database only "
             "(synchronous_standby_names is empty)\n");
     cluster->trusted = true;
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
@@ -156,9 +156,9 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     cluster->durable = false;
     cluster->care = "fsync = off";
     body_is(asks(t->a, SEES("/readyz"), 503),
-            "not safe\ncare: what is acknowledged is on no disk yet (fsync = off)\n");
+            "not safe\ncare: acknowledged changes are on no disk yet (fsync = off)\n");
     broker_drain(rig_broker(t->rig));
-    body_is(asks(t->a, SEES("/readyz"), 503), "the broker drains: it takes no new jobs\n");
+    body_is(asks(t->a, SEES("/readyz"), 503), "the broker drains: it refuses new jobs\n");
 }
 
 static void a_handover_is_begun_for_who_may_administer(void **state)

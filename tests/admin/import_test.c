@@ -7,7 +7,7 @@
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_callers.h"
 
-#include "admin/source_memo.h"
+#include "admin/api/source_memo.h"
 #include "tests/support/broker_check.h"
 #include "transfer/job_version.h"
 

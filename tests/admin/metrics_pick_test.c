@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The busiest queues of many, and how counters stay true while queues are named, come and go.
-#include "admin/metrics_pick.h"
-#include "admin/metrics_series.h"
+#include "admin/metrics/metrics_sample.h"
+#include "admin/metrics/metrics_series.h"
 
 #include "tests/support/chance.h"
 
@@ -16,8 +16,8 @@
 
 static int by_rank(const void *a, const void *b)
 {
-    const struct metric_pick *x = a;
-    const struct metric_pick *y = b;
+    const struct metric_candidate *x = a;
+    const struct metric_candidate *y = b;
 
     if (x->rank != y->rank) {
         return x->rank < y->rank ? 1 : -1;
@@ -26,18 +26,18 @@ static int by_rank(const void *a, const void *b)
 }
 
 // Offers them all, and compares what is kept with the first `room` of a sort.
-static void compare(const struct metric_pick *offers, size_t count, size_t room)
+static void compare(const struct metric_candidate *offers, size_t count, size_t room)
 {
-    struct metric_pick sorted[OFFERS];
-    struct metric_picks picks;
+    struct metric_candidate sorted[OFFERS];
+    struct metric_ranking picks;
     uint64_t waiting = 0;
     uint64_t oldest_ns = 0;
 
-    assert_true(metric_picks_begin(&picks, room));
+    assert_true(metric_ranking_begin(&picks, room));
     for (size_t i = 0; i < count; i++) {
-        metric_picks_offer(&picks, &offers[i]);
+        metric_ranking_offer(&picks, &offers[i]);
     }
-    metric_picks_sort(&picks);
+    metric_ranking_sort(&picks);
     memcpy(sorted, offers, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_rank);
     assert_int_equal(picks.count, count < room ? count : room);
@@ -51,18 +51,18 @@ static void compare(const struct metric_pick *offers, size_t count, size_t room)
         assert_true(i == 0 || picks.all[i - 1].place < picks.all[i].place);
     }
     for (size_t j = picks.count; j < count; j++) {
-        waiting += sorted[j].seen.waiting;
-        oldest_ns = sorted[j].seen.oldest_ns > oldest_ns ? sorted[j].seen.oldest_ns : oldest_ns;
+        waiting += sorted[j].gauges.waiting;
+        oldest_ns = sorted[j].gauges.oldest_ns > oldest_ns ? sorted[j].gauges.oldest_ns : oldest_ns;
     }
     assert_int_equal(picks.rest.waiting, waiting);
     assert_int_equal(picks.rest.oldest_ns, oldest_ns);
-    metric_picks_free(&picks);
+    metric_ranking_free(&picks);
 }
 
 static void the_best_are_kept_and_the_rest_is_put_together(void **state)
 {
     static const size_t rooms[] = {0, 1, 2, 7, 100, OFFERS, OFFERS + 1};
-    struct metric_pick offers[OFFERS];
+    struct metric_candidate offers[OFFERS];
 
     (void)state;
     for (int round = 0; round < 20; round++) {
@@ -70,8 +70,8 @@ static void the_best_are_kept_and_the_rest_is_put_together(void **state)
         for (uint32_t i = 0; i < OFFERS; i++) {
             offers[i].rank = below(50);
             offers[i].place = 3 * i;
-            offers[i].seen.waiting = below(9);
-            offers[i].seen.oldest_ns = below(1000000);
+            offers[i].gauges.waiting = below(9);
+            offers[i].gauges.oldest_ns = below(1000000);
         }
         for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
             compare(offers, OFFERS, rooms[i]);
@@ -91,7 +91,7 @@ struct world {
     struct metric_numbers queues[QUEUES]; // by place
     char names[QUEUES][8];                // empty: there is none
     struct metric_numbers all;
-    struct metric_named named;
+    struct metric_series_set named;
     struct metric_numbers rest; // as last told
 };
 
@@ -126,12 +126,12 @@ static void come_and_go(struct world *world)
 // Names some of the queues: at most `room`, chosen by chance.
 static void tell(struct world *world, size_t room)
 {
-    struct metric_named next;
+    struct metric_series_set next;
     struct metric_numbers sum = {{0}};
     size_t at = 0;
     size_t queues = 0;
 
-    assert_true(metric_named_begin(&next, room));
+    assert_true(metric_series_set_begin(&next, room));
     for (uint32_t place = 0; place < QUEUES; place++) {
         struct metric_numbers numbers = world->queues[place];
         struct slice name = slice_str(world->names[place]);
@@ -140,7 +140,7 @@ static void tell(struct world *world, size_t room)
         if (name.len == 0 || next.count == room || (room < QUEUES && below(2))) {
             continue;
         }
-        assert_true(metric_named_add(&next, &world->named, &at, name, place, &numbers));
+        assert_true(metric_series_set_add(&next, &world->named, &at, name, place, &numbers));
         for (size_t i = 0; i < NUMBER_COUNT; i++) {
             sum.of[i] += numbers.of[i];
         }
@@ -152,9 +152,9 @@ static void tell(struct world *world, size_t room)
         assert_true(rest >= world->rest.of[i]);
         world->rest.of[i] = rest;
     }
-    next.told = true;
+    next.sampled = true;
     next.complete = next.count == queues;
-    metric_named_free(&world->named);
+    metric_series_set_free(&world->named);
     world->named = next;
 }
 
@@ -170,47 +170,47 @@ static void the_rest_never_falls_whichever_queues_are_named_come_and_go(void **s
             count_some(&world);
             tell(&world, round % 3 ? NAMES : QUEUES);
         }
-        metric_named_free(&world.named);
+        metric_series_set_free(&world.named);
     }
 }
 
-static uint64_t told(struct metric_named *named, struct metric_named *before, const char *name,
-                     uint64_t submitted)
+static uint64_t told(struct metric_series_set *named, struct metric_series_set *before,
+                     const char *name, uint64_t submitted)
 {
     struct metric_numbers numbers = {.of[NUMBER_SUBMITTED] = submitted};
     size_t at = 0;
 
-    assert_true(metric_named_begin(named, 1));
-    assert_true(metric_named_add(named, before, &at, slice_str(name), 5, &numbers));
-    named->told = true;
-    metric_named_free(before);
+    assert_true(metric_series_set_begin(named, 1));
+    assert_true(metric_series_set_add(named, before, &at, slice_str(name), 5, &numbers));
+    named->sampled = true;
+    metric_series_set_free(before);
     return numbers.of[NUMBER_SUBMITTED];
 }
 
 static void a_queue_that_was_in_the_rest_counts_from_when_it_is_named(void **state)
 {
-    struct metric_named first = {.told = true};
-    struct metric_named second, third, fourth;
+    struct metric_series_set first = {.sampled = true};
+    struct metric_series_set second, third, fourth;
 
     (void)state;
     assert_int_equal(told(&second, &first, "q", 7), 0);
     assert_int_equal(told(&third, &second, "q", 9), 2);
     // Another one of that name, in that place.
     assert_int_equal(told(&fourth, &third, "q", 3), 3);
-    metric_named_free(&fourth);
+    metric_series_set_free(&fourth);
 }
 
 static void a_queue_that_was_never_told_of_has_all_that_it_has(void **state)
 {
-    struct metric_named none = {.told = false};
-    struct metric_named complete = {.told = true, .complete = true};
-    struct metric_named first, second;
+    struct metric_series_set none = {.sampled = false};
+    struct metric_series_set complete = {.sampled = true, .complete = true};
+    struct metric_series_set first, second;
 
     (void)state;
     assert_int_equal(told(&first, &none, "q", 7), 7);
     assert_int_equal(told(&second, &complete, "q", 7), 7);
-    metric_named_free(&first);
-    metric_named_free(&second);
+    metric_series_set_free(&first);
+    metric_series_set_free(&second);
 }
 
 static void bounds_of_metrics_are_bounds_of_what_is_counted(void **state)

@@ -142,7 +142,7 @@ class Formats(unittest.TestCase):
                          told.keys() - ours.keys())
 
     def test_metrics_of_a_shared_journal_are_in_metrics_md_as_they_are_in_the_source(self):
-        source = (ROOT / "admin" / "metrics_cluster.c").read_text()
+        source = (ROOT / "admin" / "metrics" / "metrics_process.c").read_text()
         told = set()
         for macro, short, name, kind, what in re.findall(
                 r'(?:FAMILY\((\w+), "(\w+)"|"(tandem_\w+)", METRIC_(\w+)),\s+"(.*?)"', source):

@@ -32,7 +32,7 @@ static void a_head_has_no_body_and_leaves_nothing_behind(void **state)
 {
     struct admin *t = *state;
 
-    for (int i = 0; i < 2 * METRICS_MOMENTS; i++) {
+    for (int i = 0; i < 2 * METRICS_SAMPLES; i++) {
         peer_send(t->a, http_bare("HEAD", "/metrics", ""));
         rig_run(t->rig);
         assert_non_null(strstr(peer_hear(t->a).ptr, "text/plain; version=0.0.4"));
@@ -257,14 +257,14 @@ static bool tells_of_job(struct slice heard)
 static void moments_that_nobody_reads_to_the_end_keep_nobody_from_metrics(void **state)
 {
     struct admin *t = *state;
-    struct peer *slow[METRICS_MOMENTS];
+    struct peer *slow[METRICS_SAMPLES];
 
     for (int i = 0; i < 1200; i++) {
         char name[128];
 
         hold(t, slice_of(name, (size_t)snprintf(name, sizeof name, "q%0100d", i)));
     }
-    for (int i = 0; i < METRICS_MOMENTS; i++) {
+    for (int i = 0; i < METRICS_SAMPLES; i++) {
         slow[i] = peer_new(t->rig);
         peer_stop_reading(slow[i]);
         peer_send(slow[i], SEES("/metrics"));

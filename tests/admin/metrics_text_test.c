@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Metrics as text: both formats, labels whatever the name, and which format a client asks for.
-#include "admin/metrics_accept.h"
-#include "admin/metrics_label.h"
-#include "admin/metrics_text.h"
+#include "admin/metrics/metrics_text.h"
 
 #include "tests/support/nth_alloc.h"
 

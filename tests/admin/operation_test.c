@@ -10,7 +10,7 @@
 
 #include "core/base/memory.h"
 
-#include "admin/operations.h"
+#include "admin/api/admin_operations.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 // Paths and queries of requests, without one.
 
-#include "admin/path.h"
-#include "admin/query.h"
+#include "admin/request/route.h"
+#include "admin/request/query.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static struct slice text(const char *chars)
 
 static bool matches(const char *path, const char *pattern)
 {
-    struct slice args[PATH_ARGS_MAX];
+    struct slice args[ROUTE_ARGS_MAX];
 
     return path_matches(text(path), pattern, args);
 }
@@ -40,7 +40,7 @@ static void a_path_is_itself_and_nothing_else(void **state)
 
 static void a_name_in_braces_is_one_segment_that_is_not_empty(void **state)
 {
-    struct slice args[PATH_ARGS_MAX];
+    struct slice args[ROUTE_ARGS_MAX];
 
     (void)state;
     assert_true(path_matches(text("/q/a%2Fb/jobs"), "/q/{name}/jobs", args));

@@ -2,8 +2,8 @@
 
 // Streams of events, whatever they show: the sources are the test's, linked in place of admin's.
 
-#include "admin/event_source.h"
-#include "admin/events.h"
+#include "admin/events/event_source.h"
+#include "admin/events/event_stream.h"
 #include "core/base/memory.h"
 
 #include "tests/admin/wire_admin.h"

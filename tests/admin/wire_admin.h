@@ -6,6 +6,7 @@
 // of wire_http.h; documents are read with jansson. The jobs of the world are beanstalk's.
 
 #include "admin/admin.h"
+#include "admin/request/admin_options.h"
 #include "proto_beanstalk/beanstalk.h"
 
 #include "tests/proto_common/wire_host.h"

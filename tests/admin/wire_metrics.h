@@ -4,7 +4,7 @@
 
 // Metrics in memory: what an answer to GET /metrics says.
 
-#include "admin/metrics_moment.h"
+#include "admin/metrics/metrics_sample.h"
 
 #include "tests/admin/wire_admin.h"
 

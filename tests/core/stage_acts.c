@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 //
-// Events of actors
+// What actors are told
 //
 
 static bool told(struct stage *s)

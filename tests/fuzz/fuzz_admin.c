@@ -12,6 +12,7 @@
 // after each turn, and that nothing is read beyond the input.
 
 #include "admin/admin.h"
+#include "admin/request/admin_options.h"
 #include "proto_beanstalk/beanstalk.h"
 
 #include "tests/proto_common/record_quota.h"

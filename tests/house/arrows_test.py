@@ -16,7 +16,7 @@ CIRCLES = {
     "core": ("session subscription",  # a session's subscriptions
              "queue queue_snapshot",  # a removed queue stays for the snapshots that contain it
              "expiry gate open_queues",),  # which queue is open, and where it stands then
-    "admin": ("assets page",),  # the files of the page, and the routes to them
+    "admin/page": ("assets page",),  # the files of the page, and the routes to them
     # A connection: its life, and what it receives and sends.
     "server/conn": ("conn conn_transfer",),
 }

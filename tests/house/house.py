@@ -31,7 +31,14 @@ SEES = {
     "proto_beanstalk": BELOW_FRONT_ENDS,
     "proto_gearman": BELOW_FRONT_ENDS | {"schedule"},
     "proto_http": BELOW_FRONT_ENDS | {"http1", "access"},
-    "admin": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer"},
+    "admin/request": BELOW_FRONT_ENDS | {"http1"},
+    "admin/json": BELOW_FRONT_ENDS | {"http1", "schedule", "admin/request"},
+    "admin/metrics": BELOW_FRONT_ENDS | {"http1", "schedule", "admin/request", "admin/json"},
+    "admin/api": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json"},
+    "admin/events": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json", "admin/api"},
+    "admin/page": BELOW_FRONT_ENDS | {"http1", "admin/request"},
+    "admin": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json", "admin/metrics",
+                                 "admin/api", "admin/events", "admin/page"},
     "push": BELOW_FRONT_ENDS,
     "server/process": BELOW_FRONT_ENDS,
     "server/log": BELOW_FRONT_ENDS | {"server/process"},
@@ -59,6 +66,8 @@ SEES = {
 }
 # Rooms of another program than the broker.
 APART = {"ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate", "ctl"}
+# Rooms that only the room around them sees.
+HIDDEN = {"admin/request", "admin/json", "admin/metrics", "admin/api", "admin/events", "admin/page"}
 # Rooms that are a part of another: they may include the headers that it keeps to itself.
 INSIDE = {"journal/file": "journal", "journal/pg": "journal"}
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// The replies are the same to the byte, however the input is split into pieces and however small
-// the budget of a turn is.
+// However input is cut into pieces, and however small the budget of a turn, the answers are the
+// same to the byte.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
@@ -16,8 +16,7 @@ struct outcome {
     bool closed, blocked;
 };
 
-// Plays the script in pieces with a new broker: the first has `first` bytes, the others have
-// `piece`.
+// Lets a fresh world hear the script in pieces: the first has `first` bytes, the others `piece`.
 static void play(const struct bean_script *script, size_t first, size_t piece, unsigned budget,
                  struct outcome *outcome)
 {
@@ -55,7 +54,7 @@ static void check(const struct bean_script *script, size_t first, size_t piece, 
     assert_int_equal(cut.blocked, whole.blocked);
 }
 
-static void every_split_in_two_gives_the_same_replies(void **state)
+static void every_split_in_two_gives_the_same_answers(void **state)
 {
     (void)state;
     for (size_t s = 0; s < bean_script_count; s++) {
@@ -65,7 +64,7 @@ static void every_split_in_two_gives_the_same_replies(void **state)
     }
 }
 
-static void pieces_of_every_size_give_the_same_replies(void **state)
+static void pieces_of_every_size_give_the_same_answers(void **state)
 {
     (void)state;
     for (size_t s = 0; s < bean_script_count; s++) {
@@ -75,7 +74,7 @@ static void pieces_of_every_size_give_the_same_replies(void **state)
     }
 }
 
-static void every_budget_gives_the_same_replies(void **state)
+static void every_budget_gives_the_same_answers(void **state)
 {
     (void)state;
     for (size_t s = 0; s < bean_script_count; s++) {
@@ -108,9 +107,9 @@ static void a_connection_may_break_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_split_in_two_gives_the_same_replies),
-        cmocka_unit_test(pieces_of_every_size_give_the_same_replies),
-        cmocka_unit_test(every_budget_gives_the_same_replies),
+        cmocka_unit_test(every_split_in_two_gives_the_same_answers),
+        cmocka_unit_test(pieces_of_every_size_give_the_same_answers),
+        cmocka_unit_test(every_budget_gives_the_same_answers),
         cmocka_unit_test(a_connection_may_break_anywhere),
     };
 

@@ -44,7 +44,7 @@ int bean_teardown(void **state)
     return 0;
 }
 
-// Escapes the bytes so that they are one readable line.
+// Bytes as a line of text that can be read and compared.
 static void make_readable(struct slice bytes, char text[TEXT_MAX])
 {
     size_t at = 0;

@@ -518,7 +518,7 @@ class Killed(Case):
                                    for job in range(1, self.COUNT + 1)])
         said = self.start_and_kill()
         if said != "done":
-            self.assertRegex(said, r"^jobs of another broker are being brought in: \d+ %, ")
+            self.assertRegex(said, r"^the jobs of another broker are being imported: \d+ %, ")
         tandem, client = self.start()
         self.assertTrue(tandem.broker.expect("import_done" if said != "done" else "import_known"))
         tube = yaml(client.ask(b"stats-tube mail\r\n")[1])

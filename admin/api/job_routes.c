@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/base/base64.h"
+#include "core/base/blob.h"
+#include "core/base/memory.h"
+#include "core/broker.h"
+#include "http1/reply.h"
+#include "proto_common/json_body.h"
+
+#include "admin/api/api_input.h"
+#include "admin/api/api_routes.h"
+#include "admin/json/job_json.h"
+#include "admin/request/admin_context.h"
+#include "admin/request/admin_reply.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+//
+// Reading one job. Its body, or the data of its result, may be long: the document that contains it
+// is made in slices, as text if the bytes are UTF-8 without a NUL, otherwise in base64.
+//
+
+#define BODY_MOST ((uint64_t)1 << 20)
+#define BODY_DEFAULT ((uint64_t)64 << 10)
+// A browser must store the bytes, which are not trusted, and not display them.
+#define BODY_HEADERS                                                                               \
+    "Content-Disposition: attachment\r\n"                                                          \
+    "X-Content-Type-Options: nosniff\r\n"
+
+struct job_document {
+    json_t *document; // owned; NULL once it is written
+    const char *name; // of the member for the bytes
+    struct json_body bytes;
+};
+
+// Writes the document up to the bytes.
+static void job_document_begin(struct http1_conn *conn, struct job_document *job)
+{
+    char *text = admin_dump(job->document);
+
+    json_decref(job->document);
+    job->document = NULL;
+    if (!text) {
+        output_fail(&conn->wire->out);
+        return;
+    }
+    admin_put(conn, slice_of(text, strlen(text) - 1));
+    free(text);
+    admin_put(conn, SLICE(",\""));
+    admin_put(conn, slice_str(job->name));
+    admin_put(conn, SLICE("\":"));
+}
+
+static enum http1_progress job_document_make(struct http1_conn *conn, void *making)
+{
+    struct job_document *job = making;
+    char text[JSON_BODY_ROOM];
+    bool ended;
+    size_t len;
+
+    if (!json_body_check(&job->bytes)) {
+        return HTTP1_WROTE;
+    }
+    if (job->document) {
+        job_document_begin(conn, job);
+    }
+    len = json_body_write(&job->bytes, text, &ended);
+    admin_put(conn, slice_of(text, len));
+    if (ended) {
+        admin_put(conn, SLICE("}"));
+    }
+    return ended ? HTTP1_ENDED : HTTP1_WROTE;
+}
+
+static void job_document_forget(void *making)
+{
+    struct job_document *job = making;
+
+    json_decref(job->document);
+    json_body_end(&job->bytes);
+    memory_free(job, sizeof *job);
+}
+
+static size_t job_document_holds(const void *making)
+{
+    const struct job_document *job = making;
+
+    return sizeof *job + blob_slice(job->bytes.blob).len;
+}
+
+// Answers with the document and at most the first `most` bytes as the member `name`, which is null
+// if that is 0. Takes over the document and the bytes; if either is needed and NULL, there is no
+// memory.
+static enum http1_next reply_job_document(struct http1_conn *conn, json_t *document,
+                                          const char *name, struct blob *bytes, uint64_t most)
+{
+    static const struct admin_maker maker = {
+        .make = job_document_make, .forget = job_document_forget, .holds = job_document_holds};
+    struct job_document *job;
+
+    if (most == 0) {
+        blob_unref(bytes);
+        if (document && json_object_set_new(document, name, json_null()) != 0) {
+            json_decref(document);
+            document = NULL;
+        }
+        return admin_reply_json(conn, 200, document);
+    }
+    job = memory_zeroed(sizeof *job);
+    if (!document || !job || !bytes) {
+        json_decref(document);
+        blob_unref(bytes);
+        memory_free(job, job ? sizeof *job : 0);
+        return admin_refuse_status(conn, STATUS_NO_MEMORY);
+    }
+    job->document = document;
+    job->name = name;
+    json_body_begin(&job->bytes, bytes, (size_t)most);
+    return admin_make_json(conn, &maker, job);
+}
+
+static enum http1_next answer_job(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    static const char *const names[] = {"body", NULL};
+    uint64_t most = BODY_DEFAULT;
+    const struct job *job;
+    struct result result;
+    struct input input;
+    uint64_t id;
+
+    (void)body;
+    (void)blob;
+    input_begin_query(&input, conn);
+    input_parameters(&input, names);
+    (void)input_query_number(&input, "body", 0, BODY_MOST, &most);
+    if (!input_path_number(&input, 0, &id)) {
+        return input_refuse(&input);
+    }
+    job = job_find_observed(conn, id);
+    if (job) {
+        json_t *document = job_detail_json(conn, job);
+        struct blob *bytes = job_blob(job);
+
+        job_json_hold(conn, job);
+        return reply_job_document(conn, document, "body",
+                                  bytes ? blob_ref(bytes) : blob_copy(job_body(job)), most);
+    }
+    if (result_find_observed(conn, id, &result)) {
+        bool whole = result.kept == RESULT_WHOLE;
+
+        return reply_job_document(conn, ended_job_json(&result), "data",
+                                  whole ? blob_copy(result.data) : NULL, whole ? most : 0);
+    }
+    return admin_refuse_status(conn, STATUS_NOT_FOUND);
+}
+
+static enum http1_next answer_job_body(struct http1_conn *conn, struct slice body,
+                                       struct blob *blob)
+{
+    const struct http1_reply head = {.status = 200, .type = HTTP1_BYTES, .extra = BODY_HEADERS};
+    const struct job *job;
+    struct input input;
+    uint64_t id;
+
+    (void)body;
+    (void)blob;
+    input_begin_plain(&input, conn);
+    if (!input_path_number(&input, 0, &id)) {
+        return input_refuse(&input);
+    }
+    job = job_find_observed(conn, id);
+    if (!job) {
+        return admin_refuse_status(conn, STATUS_NOT_FOUND);
+    }
+    job_json_hold(conn, job);
+    if (job_blob(job)) {
+        http1_reply_blob(conn, &head, job_blob(job));
+    } else {
+        http1_reply(conn, &head, job_body(job));
+    }
+    return HTTP1_NEXT_REQUEST;
+}
+
+static enum http1_next answer_job_result(struct http1_conn *conn, struct slice body,
+                                         struct blob *blob)
+{
+    const struct http1_reply head = {.status = 200, .type = HTTP1_BYTES, .extra = BODY_HEADERS};
+    struct result result;
+    struct input input;
+    uint64_t id;
+
+    (void)body;
+    (void)blob;
+    input_begin_plain(&input, conn);
+    if (!input_path_number(&input, 0, &id)) {
+        return input_refuse(&input);
+    }
+    if (!result_find_observed(conn, id, &result)) {
+        return admin_refuse_status(conn, STATUS_NOT_FOUND);
+    }
+    if (result.kept != RESULT_WHOLE) {
+        return admin_refuse(conn, 410, "the data of the result was not kept");
+    }
+    http1_reply(conn, &head, result.data);
+    return HTTP1_NEXT_REQUEST;
+}
+
+//
+// Adding a job. It is durable, and no client waits for its end.
+//
+
+#define TTR_DEFAULT 60
+
+// The body is text, or base64, which is decoded in place.
+static struct slice read_job_body(struct input *input)
+{
+    struct slice text = SLICE("");
+    struct slice encoded;
+    bool plain = input_text(input, "body", &text);
+    size_t len;
+
+    if (!input_text(input, "body_base64", &encoded)) {
+        return text;
+    }
+    if (plain) {
+        input_blame(input, 400, "give either body or body_base64, not both");
+    } else if (!base64_decode(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
+        input_blame(input, 400, "body_base64 is not valid base64");
+    } else {
+        text = slice_of(encoded.ptr, len);
+    }
+    return text;
+}
+
+static void read_job_spec(struct input *input, struct slice *queue, struct job_spec *spec)
+{
+    static const char *const members[] = {
+        "queue",       "queue_path", "body",         "body_base64", "priority", "delay_seconds",
+        "ttr_seconds", "key",        "max_attempts", "on_failure",  NULL};
+    static const char *const failures[] = {"bury", "drop", NULL};
+    uint64_t pri = PRI_NORMAL;
+    uint64_t ttr = TTR_DEFAULT;
+    uint64_t attempts = 0;
+    size_t on_fail = 0;
+
+    input_members(input, members);
+    if (!input_queue(input, queue)) {
+        input_blame(input, 400, "queue is missing");
+    }
+    (void)input_number(input, "priority", UINT32_MAX, &pri);
+    (void)input_number(input, "ttr_seconds", UINT32_MAX, &ttr);
+    (void)input_number(input, "max_attempts", JOB_ATTEMPTS_MAX, &attempts);
+    (void)input_word(input, "on_failure", failures, &on_fail);
+    *spec = (struct job_spec){
+        .pri = (uint32_t)pri,
+        .ttr_for = nsec_from_seconds((uint32_t)ttr),
+        .max_attempts = (uint32_t)attempts,
+        .on_fail = on_fail == 0 ? ON_FAIL_BURY : ON_FAIL_DROP,
+        .durable = true,
+    };
+    if (input_seconds(input, "delay_seconds", &spec->start) && spec->start > 0) {
+        spec->start_kind = START_AFTER;
+    }
+    if (input_text(input, "key", &spec->key)) {
+        if (spec->key.len == 0 || spec->key.len > JOB_KEY_MAX) {
+            input_blame(input, 400, "key must have 1 to %d bytes", JOB_KEY_MAX);
+        }
+        spec->key_kind = KEY_NAME;
+    }
+    spec->body = read_job_body(input);
+}
+
+static enum http1_next answer_job_add(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    struct broker *broker = admin_broker(conn);
+    struct submission submission;
+    enum http1_next next;
+    struct job_spec spec;
+    struct slice queue;
+    struct input input;
+    enum status status;
+
+    (void)blob;
+    input_begin_job(&input, conn, body);
+    read_job_spec(&input, &queue, &spec);
+    if (!input_good(&input)) {
+        next = input_refuse(&input);
+        goto out;
+    }
+    status = broker_submit_to(broker, queue, &spec, conn->session, &submission);
+    if (status != STATUS_OK) {
+        next = admin_refuse_status(conn, status);
+        goto out;
+    }
+    wire_submitted(conn->wire, broker_position(broker));
+    next = admin_reply_json(
+        conn, 201,
+        json_pack("{s:I, s:b}", "id", (json_int_t)submission.id, "joined", (int)submission.joined));
+out:
+    input_end(&input);
+    return next;
+}
+
+//
+// Changing one job
+//
+
+// Applies the act to the job in the path. Answers with the job, or with 204 if it is gone or the
+// caller may not observe it.
+static enum http1_next apply_act(struct http1_conn *conn, struct input *input,
+                                 const struct act *act)
+{
+    const struct job *job;
+    enum status status;
+    uint64_t id;
+
+    if (!input_path_number(input, 0, &id)) {
+        return input_refuse(input);
+    }
+    status = broker_act(admin_broker(conn), conn->session, id, act);
+    if (status != STATUS_OK) {
+        return admin_refuse_status(conn, status);
+    }
+    admin_hold_change(conn);
+    job = act->kind == ACT_DELETE ? NULL : job_find_observed(conn, id);
+    if (!job) {
+        return admin_reply_nothing(conn);
+    }
+    job_json_hold(conn, job);
+    return admin_reply_json(conn, 200, job_json(conn, job));
+}
+
+static enum http1_next apply_plain_act(struct http1_conn *conn, enum act_kind kind)
+{
+    struct input input;
+
+    input_begin_plain(&input, conn);
+    return apply_act(conn, &input, &(struct act){.kind = kind});
+}
+
+static void read_move_target(struct input *input, struct act *act)
+{
+    bool named = input_queue(input, &act->to);
+
+    (void)input_flag(input, "back", &act->back);
+    if (named == act->back) {
+        input_blame(input, 400, named ? "give either queue or back, not both" : "queue is missing");
+    }
+}
+
+// Reads the parameters of the act from the members of the body.
+static enum http1_next apply_body_act(struct http1_conn *conn, struct slice body,
+                                      enum act_kind kind, const char *const *members)
+{
+    struct act act = {.kind = kind};
+    enum http1_next next;
+    struct input input;
+    uint64_t pri = 0;
+
+    input_begin(&input, conn, body, kind == ACT_BURY || kind == ACT_RELEASE);
+    input_members(&input, members);
+    act.sets_pri = input_number(&input, "priority", UINT32_MAX, &pri);
+    act.pri = (uint32_t)pri;
+    act.sets_delay = input_seconds(&input, "delay_seconds", &act.delay_for);
+    if (kind == ACT_MOVE) {
+        read_move_target(&input, &act);
+    }
+    if (kind == ACT_CHANGE && !act.sets_pri && !act.sets_delay) {
+        input_blame(&input, 400, "priority or delay_seconds is required");
+    }
+    next = apply_act(conn, &input, &act);
+    input_end(&input);
+    return next;
+}
+
+static enum http1_next answer_job_delete(struct http1_conn *conn, struct slice body,
+                                         struct blob *blob)
+{
+    (void)body;
+    (void)blob;
+    return apply_plain_act(conn, ACT_DELETE);
+}
+
+static enum http1_next answer_job_kick(struct http1_conn *conn, struct slice body,
+                                       struct blob *blob)
+{
+    (void)body;
+    (void)blob;
+    return apply_plain_act(conn, ACT_KICK);
+}
+
+static enum http1_next answer_job_touch(struct http1_conn *conn, struct slice body,
+                                        struct blob *blob)
+{
+    (void)body;
+    (void)blob;
+    return apply_plain_act(conn, ACT_TOUCH);
+}
+
+static enum http1_next answer_job_bury(struct http1_conn *conn, struct slice body,
+                                       struct blob *blob)
+{
+    static const char *const members[] = {"priority", NULL};
+
+    (void)blob;
+    return apply_body_act(conn, body, ACT_BURY, members);
+}
+
+static enum http1_next answer_job_release(struct http1_conn *conn, struct slice body,
+                                          struct blob *blob)
+{
+    static const char *const members[] = {"priority", "delay_seconds", NULL};
+
+    (void)blob;
+    return apply_body_act(conn, body, ACT_RELEASE, members);
+}
+
+static enum http1_next answer_job_change(struct http1_conn *conn, struct slice body,
+                                         struct blob *blob)
+{
+    static const char *const members[] = {"priority", "delay_seconds", NULL};
+
+    (void)blob;
+    return apply_body_act(conn, body, ACT_CHANGE, members);
+}
+
+static enum http1_next answer_job_move(struct http1_conn *conn, struct slice body,
+                                       struct blob *blob)
+{
+    static const char *const members[] = {"queue", "queue_path", "back", NULL};
+
+    (void)blob;
+    return apply_body_act(conn, body, ACT_MOVE, members);
+}
+
+#define ACT_ROUTE(word, has_body, function)                                                        \
+    {                                                                                              \
+        .path = "/api/v1/jobs/{id}/" word, .method = HTTP1_POST, .right = MAY_OPERATE,             \
+        .takes_body = (has_body), .answer = (function)                                             \
+    }
+
+const struct admin_route job_routes[] = {
+    {.path = "/api/v1/jobs",
+     .method = HTTP1_POST,
+     .right = MAY_SUBMIT,
+     .takes_body = true,
+     .answer = answer_job_add},
+    {.path = "/api/v1/jobs/{id}", .method = HTTP1_GET, .right = MAY_OBSERVE, .answer = answer_job},
+    {.path = "/api/v1/jobs/{id}",
+     .method = HTTP1_DELETE,
+     .right = MAY_OPERATE,
+     .answer = answer_job_delete},
+    {.path = "/api/v1/jobs/{id}/body",
+     .method = HTTP1_GET,
+     .right = MAY_OBSERVE,
+     .answer = answer_job_body},
+    {.path = "/api/v1/jobs/{id}/result",
+     .method = HTTP1_GET,
+     .right = MAY_OBSERVE,
+     .answer = answer_job_result},
+    ACT_ROUTE("kick", false, answer_job_kick),
+    ACT_ROUTE("touch", false, answer_job_touch),
+    ACT_ROUTE("bury", true, answer_job_bury),
+    ACT_ROUTE("release", true, answer_job_release),
+    ACT_ROUTE("change", true, answer_job_change),
+    ACT_ROUTE("move", true, answer_job_move),
+    {.path = NULL},
+};
