@@ -167,7 +167,7 @@ struct broker {
     struct gates gates;
     struct memos memos;
     struct restoring restoring;
-    struct snapshots snapshots;
+    struct queue_snapshots snapshots;
     struct loss_rate loss_rate;
     struct queue_times times; // of all queues that there ever were
     struct list_node closing; // closed sessions that are not taken apart yet

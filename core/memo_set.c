@@ -237,9 +237,9 @@ void broker_memo_usage(const struct broker *broker, enum memo_kind kind, struct 
     *usage = broker->memos.of[kind].usage;
 }
 
-void memo_end(struct broker *broker, struct timer *moment)
+void memo_end(struct broker *broker, struct timer *timer)
 {
-    memo_remove(broker, container_of(moment, struct memo_entry, end));
+    memo_remove(broker, container_of(timer, struct memo_entry, end));
 }
 
 void memos_init(struct memos *memos)

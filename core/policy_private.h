@@ -2,8 +2,12 @@
 #ifndef TANDEM_CORE_POLICY_PRIVATE_H
 #define TANDEM_CORE_POLICY_PRIVATE_H
 
-// Private to the core: the rules that the host has set (core/policy.h), as the broker keeps them.
-// What is done with them: policy.h.
+// Private to the core: the rules that the host has set (core/policy.h), and the policy of each
+// queue.
+//
+// A queue refers to its policy, so that jobs find it by one pointer. When the rules change,
+// existing queues get their new policies in slices; a policy is freed with the last queue that has
+// it.
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
@@ -28,41 +32,34 @@ struct policy_set {
 
 struct policies {
     struct policy_set set;
-    struct list_node news; // queues that the host is still to be told of
-    uint32_t cursor;       // how far the queues were looked at
-    nsec_t again_at;       // when to go on, monotonic; later where memory was short
-    bool changed;          // there are queues that may have a policy of the set before
+    struct list_node news; // queues to be reported to the host
+    uint32_t cursor;       // of the walk over the queues
+    nsec_t again_at;       // when the walk continues, monotonic; later after memory was short
+    bool changed;          // there may be queues with a policy of the set before
 };
-
-// Private to the core: the rules that the host has set (core/policy.h), and which of them a queue
-// has.
-//
-// A queue refers to its policy, so that those that jobs come across cost one pointer. When the
-// rules change, the queues that there are get theirs in slices; a policy is freed with the last
-// queue that has it.
 
 // A copy of the rule, with one user; NULL without memory.
 struct policy *policy_new(const struct policy_rule *rule) MUST_USE;
 
-// The set is empty then; policies that queues have stay until these have others.
+// Empties the set; queues keep their policies until they get others.
 void policy_set_clear(struct policy_set *set);
 
-// What the rules say of a queue of that name; NULL where none fits.
+// The policy of the first rule that matches the name; NULL for none.
 struct policy *policy_for(const struct broker *broker, struct slice name);
 
-// Gives a queue that policy in place of the one it has; either may be NULL. False, and nothing is
-// changed, where there is no memory for what it needs (gate.h); NULL needs none.
+// Gives the queue that policy in place of its own; either may be NULL. False without memory for its
+// gate (gate.h): nothing has changed. NULL needs no memory.
 bool policy_attach(struct broker *broker, struct queue *queue, struct policy *policy) MUST_USE;
 
-// Looks at queues until one has got another policy, which comes out, and may have nothing that
-// keeps it any more. NULL: all have theirs, the budget is used up, or there is no memory for what
-// one needs, which is tried again a little later.
+// Visits queues until one has got another policy, and returns that one, which may have no reference
+// any more. NULL: all queues have theirs, the budget is spent, or there is no memory for the policy
+// of one, which is tried again later.
 struct queue *policies_walk(struct broker *broker, unsigned *budget);
 
 void policies_init(struct policies *policies);
 void policies_clear(struct broker *broker);
 
-// Of a queue's policy; NULL where it has none.
+// The queue's policy; NULL for none.
 #define POLICY_OF(queue) ((queue)->policy ? &(queue)->policy->rule.spec : NULL)
 
 #endif

@@ -2,14 +2,14 @@
 #ifndef TANDEM_CORE_RECORD_PRIVATE_H
 #define TANDEM_CORE_RECORD_PRIVATE_H
 
-// Private to the core: what the store is asked and told. The store is asked for room before a
-// change that may be refused, and told of each change of a durable job when it has been made. A
-// broker without a store refuses nothing for it. Positions: see record.h.
+// Private to the core: records for the store (core/record.h). The store is asked for space before a
+// change that may be refused, and each change of a durable job is appended after it. Without a
+// store, the answer is always that there is space.
 
 #include "core/broker_private.h"
 #include "core/job_private.h"
 
-// Is there a store that keeps this job?
+// True if a store records the changes of this job.
 static inline bool job_is_recorded(const struct broker *broker, const struct job *job)
 {
     return broker->store.recorder && job->durable;
@@ -26,22 +26,22 @@ static inline bool record_has_space(struct broker *broker, enum record_kind kind
     return !job_is_recorded(broker, job) || record_ask(broker, kind, job);
 }
 
-// Told after it; `was_buried` is about the job before. The position of the record, which the answer
-// to the present verb waits for; 0 where there is none.
+// Appended after it; `was_buried` is the state before. Returns the position of the record, for
+// which the answer to the present verb waits; 0 without a record.
 static inline uint64_t record_append(struct broker *broker, enum record_kind kind,
                                      const struct job *job, bool was_buried)
 {
     return job_is_recorded(broker, job) ? record_tell(broker, kind, job, was_buried) : 0;
 }
 
-// The same two for a job that moves: to that queue, where it will have that past, and from that
-// one, where its job_variable_len() was `was_len`. The position of the record.
+// The same two for a job that moves: to that queue, where it will have that dead letter; and from
+// that queue, where its job_variable_len() was `was_len`.
 bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
                            const struct dead_letter *past);
 uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
                             size_t was_len);
 
-// The same two for the beginning or the end of a pause of the queue, but that the answer to the
+// The same two for the beginning or the end of a pause of the queue, except that the answer to the
 // present verb does not wait for it.
 bool record_pause_has_space(struct broker *broker, const struct queue *queue);
 uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
@@ -50,7 +50,7 @@ uint64_t record_pause_append(struct broker *broker, const struct queue *queue);
 bool record_memo_has_space(struct broker *broker, enum record_kind kind, const struct memo *memo);
 void record_memo_append(struct broker *broker, enum record_kind kind, const struct memo *memo);
 
-// The answer to the present verb waits for that position, too.
+// Makes the answer to the present verb wait for that position, too.
 static inline void broker_await_position(struct broker *broker, uint64_t position)
 {
     if (position > broker->store.position) {

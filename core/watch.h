@@ -2,14 +2,13 @@
 #ifndef TANDEM_CORE_WATCH_H
 #define TANDEM_CORE_WATCH_H
 
-// Private to the core: who is told about a job, and what.
+// Private to the core: watches of jobs, and the events that they are told.
 //
-// The watches of a job, its last progress and the events that are still to be told form its
-// interest. Events of one job are told in the order in which they happened, each to every watch of
-// the job that was there then. Different jobs take turns: a few tellings of each, or as many as
-// cost as much in bytes, so that none waits for one that has very many watches or long events. The
-// final event is embedded, so that the end of a job needs no memory; when the job goes, its
-// interest lives on by itself until everybody has been told.
+// The interest of a job has its watches, its last progress and its pending events. The events of
+// one job are told in the order in which they happened, each to every watch that existed then. Jobs
+// take turns: a few notices each, or notices of as many bytes, so that no job waits for one with a
+// large number of watches or long events. The final event is embedded, so that the end of a job
+// needs no memory; the interest of a job that has ended lives until all watches have been told.
 
 #include "core/base/list.h"
 #include "core/base/slice.h"
@@ -27,20 +26,19 @@ struct queued_event {
 
 struct interest {
     struct broker *broker;
-    struct job *job; // NULL once it is gone
+    struct job *job; // NULL after its end
     struct list_node watches;
     struct list_node events;    // struct queued_event
     struct list_node in_broker; // in broker->telling.interests, while there are events
-    struct list_node *next; // while an event is being told: the watch to be told next; else NULL
-    uint32_t count;         // of watches, but those that follow
-    uint32_t followers;     // of watches that are nobody who waits (result.h)
-    uint32_t untold;        // of events
+    struct list_node *next;     // while an event is told: the next watch; else NULL
+    uint32_t count;             // of watches that do not follow
+    uint32_t followers;         // of watches that only follow (core/result.h)
+    uint32_t untold;            // of events
     bool has_progress;
-    struct partial_result
-        *partial_result; // what the present attempt has reported of a result that is kept
+    struct partial_result *partial_result; // of the present attempt, if the result is kept
     uint64_t numerator, denominator;
-    struct blob *progress_text;   // of the last progress, as the worker wrote it; may be NULL
-    struct queued_event catch_up; // tells the last progress to those who joined since
+    struct blob *progress_text;   // of the last progress, as the worker wrote it; or NULL
+    struct queued_event catch_up; // tells the last progress to watches that joined since
     struct queued_event retried;
     struct queued_event final;
 };
@@ -51,7 +49,7 @@ struct watch {
     struct list_node in_interest;
     struct list_node in_session;
     uint64_t since;      // the number of the last event before it joined
-    bool wants_catch_up; // joined after progress had been reported
+    bool wants_catch_up; // it joined after progress was reported
     bool follows;
     void *owner;
 };
@@ -60,27 +58,28 @@ struct watch {
 // count as a party that waits for the job.
 struct watch *watch_add(struct session *session, struct job *job, bool follows) MUST_USE;
 
-// The job's interest, made where there is none yet; NULL without memory.
+// The job's interest, made if it is missing; NULL without memory.
 struct interest *interest_of(struct broker *broker, struct job *job) MUST_USE;
 
-// Takes a watch out and frees it, whatever that means for the job.
+// Takes a watch out and frees it. Consequences for the job are up to the caller.
 void watch_remove(struct watch *watch);
 
-// A report of the job's holder: kept as its progress, and told to the watches. STATUS_NO_MEMORY.
+// Handles a report of the job's holder: stores its progress, and tells the watches.
+// STATUS_NO_MEMORY.
 enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event);
 
-// The time to run is over; the attempt goes on if its holder is only late.
+// The lease timed out; the attempt continues if its holder is only late.
 void interest_expired(struct interest *interest);
 
 // The attempt that the job was in is lost.
 void interest_retried(struct interest *interest);
 
-// The job is over, or buried: tells all watches so, which waits for that position of the store; the
-// job gives its interest up. NULL is allowed.
+// The job has ended, or is buried: tells all watches once that position of the store is reached,
+// and separates the interest from the job. NULL is allowed.
 void interest_end(struct interest *interest, enum job_event_kind kind, struct blob *data,
                   uint64_t position);
 
-// Frees the interest of a job that has no watch left, or of a broker that is freed.
+// Frees an interest without watches, or that of a broker that is freed.
 void interest_free(struct interest *interest);
 
 static inline uint32_t interest_listeners(const struct interest *interest)
@@ -88,57 +87,57 @@ static inline uint32_t interest_listeners(const struct interest *interest)
     return interest->count + interest->followers;
 }
 
-// How many tellings are still to be made, about.
+// About the number of pending notices.
 static inline uint64_t interest_untold(const struct interest *interest)
 {
     return (uint64_t)interest->untold * interest_listeners(interest);
 }
 
-// Private to the core: the events of a job that its watches are still to be told. They stand in the
-// job's interest in the order in which they happened; while there is one, the interest stands in
-// the broker's list of those that have something to tell. (No name here may be one of libevent's,
-// such as event_add or event_new: the server links both.)
+//
+// Pending events. They stand in the job's interest in the order in which they happened; an interest
+// with events stands in the broker's list. (Names here must not be libevent's, such as event_add or
+// event_new: the server links both.)
+//
 
-// So many tellings are made of one job before the other jobs have their turn.
+// The notices about one job before other jobs have their turn.
 #define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
 
 void queued_event_init(struct interest *interest, struct queued_event *event);
 
-// What a worker reported, with a reference to its data; NULL without memory.
+// The report of a worker, with a reference to its data; NULL without memory.
 struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what);
 
-// It has happened now. One that is still to be told is told once, as what happened last.
+// The event has happened now. If it is pending already, it is told once, as the last one.
 void queued_event_add(struct queued_event *event);
 
-// It has been told to all, or nobody is left.
+// All watches have been told, or none remains.
 void queued_event_done(struct queued_event *event);
 
-// Whether the interest whose turn comes next has nothing older to tell; this one has something.
+// True if the interest whose turn comes next has no older event. This one has an event.
 bool queued_event_is_next(const struct interest *interest);
 
-// The interest's turn is over: the next one, where there is more, comes behind those of others, or,
-// unless it has spent all of its turn, of those that have something older to tell.
+// Ends the interest's turn. If it has more events, it goes behind all other interests, or, if its
+// turn was not `spent`, behind those with older events.
 void queued_event_pass_on(struct interest *interest, bool spent);
 
-// Private to the core: data that the worker of a job reports in parts, where the job's result is to
-// be kept (result.h). They stand in the job's interest until the attempt ends, at most RESULT_MAX
+//
+// Partial results: the data that a worker has reported in parts, if the result of the job is to be
+// kept (core/result.h). They stand in the job's interest until the attempt ends, at most RESULT_MAX
 // bytes of them.
-
-struct blob;
-struct interest;
+//
 
 struct partial_result {
     size_t len;
     size_t room;
-    enum result_data kept; // not WHOLE: nothing is kept any more
+    enum result_data kept; // not RESULT_WHOLE: no data are kept any more
     char bytes[];
 };
 
-// One part more; where it cannot be kept, nothing is from then on. False where not even that can be
-// noted.
+// Adds a part. Without room for it, no data are kept from then on; false without memory to record
+// that.
 bool partial_result_add(struct interest *interest, const struct blob *part);
 
-// The attempt is over. An interest that has gathered nothing is left alone.
+// The attempt has ended: frees the partial result, if there is one.
 void partial_result_drop(struct interest *interest);
 
 #endif
