@@ -4,9 +4,10 @@
 
 #include "core/session_private.h"
 
-// Private to the core: what a session takes jobs from: one subscription for each queue.
+// Private to the core: subscriptions of sessions to queues, at most one for each queue; walks over
+// them; and their round robin.
 
-// The queue that a subscription is for.
+// The queue of the subscription.
 struct queue *subscription_queue(const struct subscription *subscription);
 
 // The session's subscription to the queue, NULL for none.
@@ -15,44 +16,46 @@ struct subscription *session_find(const struct session *session, const struct qu
 // Subscribes the session to the queue, to which it has no subscription; NULL without memory.
 struct subscription *subscription_new(struct session *session, struct queue *queue) MUST_USE;
 
-// Its terms from now on; NULL for none.
+// Sets its terms; NULL for none.
 void subscription_set_terms(struct subscription *subscription,
                             const struct subscription_terms *terms);
 
-// It waits along from now on with its session, which waits; or does so no
-// longer, if it ever did.
+// Links it in its queue for the wait of its session; or unlinks it, if it is linked.
 void subscription_wait(struct subscription *subscription);
 void subscription_stop_waiting(struct subscription *subscription);
 
-// Whether the caller may not have it from now on; what its link says is for the caller to see to.
+// Bars it, or ends that. Its link is up to the caller.
 void subscription_bar(struct subscription *subscription, bool bar);
 
-// Takes the subscription out of its session, its queue and the walks, and frees it.
+// Takes it out of its session, its queue and the walks, and frees it.
 void subscription_remove(struct subscription *subscription);
 
-// Private to the core: walks over the subscriptions of a session while these change.
+//
+// Walks over the subscriptions of a session while these change (core/session.h)
+//
 
-// Walks that would come to the subscription next go on behind it.
+// Moves walks whose next subscription is this one behind it.
 void subscription_walks_pass_over(const struct subscription *subscription);
 
-// The session goes: walks over its subscriptions are at their end.
+// Ends all walks over the subscriptions of a session that goes.
 void subscription_walks_stop(struct session *session);
 
-// Private to the core: whose turn it is, for a session that chooses in turn; for other sessions
-// these functions do nothing.
+//
+// Round robin, for a session that chooses in turn. For other sessions these functions do nothing.
+//
 
 void round_robin_init(struct session *session);
 void round_robin_join(struct subscription *subscription); // its turn comes first
 void round_robin_leave(struct subscription *subscription);
-void round_robin_to_back(struct subscription *subscription); // it has just been served: comes last
+void round_robin_to_back(struct subscription *subscription); // it was served: its turn comes last
 
-// The queue has nothing: the subscription is passed over until the queue opens again.
+// Its queue has no job: the subscription is skipped until the queue opens again.
 void round_robin_set_idle(struct subscription *subscription);
 
-// Brings back those whose queues have opened; says how many queues it looked at.
+// Wakes idle subscriptions whose queues have opened. Returns the number of queues it looked at.
 size_t round_robin_wake_opened(struct session *session);
 
-// Whose turn comes after that one's, or first of all (NULL); NULL for none.
+// The subscription whose turn follows that of `after`, or is the first (NULL); NULL for none.
 struct subscription *round_robin_next(const struct session *session,
                                       const struct subscription *after);
 
