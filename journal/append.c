@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
+
+// From a change to bytes in the batch that is being gathered. Nothing here waits or is refused:
+// that was decided before (space.c).
+
 #include "journal/append.h"
 
 #include "core/base/log.h"
 #include "journal/journal_private.h"
 #include "journal/space.h"
 
-// From a change to bytes in the batch that is being gathered. Nothing here waits, and nothing here
-// can be refused; that was decided before (space.c).
-
-// A longer body is referred to, not copied.
+// A longer body is referenced, not copied.
 #define COPIED_MAX ((size_t)32 * 1024)
 
 _Static_assert(CODEC_JOB_FIXED + CODEC_NAMES_MAX + COPIED_MAX + 8 <= CHUNK_BYTES,
                "a record whose body is copied must fit into a chunk");
 
-// What is taken down although there is no memory for it has not been taken down: nobody may be told
-// of what was, and of what is appended at this position.
+// If there is no memory for a record, clients that wait for its position must not be answered.
 static char *append_reserve(struct journal *journal, size_t len)
 {
     char *to = batch_reserve(&journal->batches.gathering, &journal->batches.pool,
@@ -32,8 +32,8 @@ static char *append_reserve(struct journal *journal, size_t len)
     return to;
 }
 
-// Each batch begins with space for a record that says how far the segment is synced; it is filled
-// in when the batch is handed over.
+// Each batch begins with space for a SYNCED record, which is filled in when the batch is given to
+// the worker thread.
 static bool append_begin(struct journal *journal)
 {
     char *to;
@@ -54,7 +54,7 @@ void append_mark(struct journal *journal)
     (void)append_begin(journal);
 }
 
-// Space for a record of `size` bytes of which `len` are to be put here; NULL without memory.
+// Space for the first `len` bytes of a record of `size` bytes; NULL without memory.
 static char *append_space(struct journal *journal, size_t size, uint64_t extra, size_t len)
 {
     space_choose(journal, size, extra);
@@ -68,7 +68,7 @@ static void append_note_submission(struct journal *journal, uint64_t id)
     }
 }
 
-// Without memory the job is counted all the same: what counts is then more than what is there.
+// Without memory the job is still counted: the ledger then has more than the log.
 size_t append_job(struct journal *journal, const struct job *job, uint64_t extra)
 {
     struct job_image image;
@@ -152,7 +152,7 @@ size_t append_pause(struct journal *journal, const struct queue *queue)
     return size;
 }
 
-// As append_pause(), and a long value is referred to.
+// As append_pause(), and a long value is referenced.
 size_t append_memo(struct journal *journal, const struct memo *memo)
 {
     bool refers = memo->blob && memo->value.len > COPIED_MAX;
@@ -202,7 +202,7 @@ static size_t append_unbury(struct journal *journal, enum codec_type type,
     return size;
 }
 
-// A record that bytes were reserved for is taken off these first.
+// A record with reserved bytes is taken off these first.
 size_t append_record(struct journal *journal, const struct record *record)
 {
     switch (record->kind) {
@@ -250,7 +250,7 @@ static APART void append_block_of_ids(struct journal *journal, bool held, bool a
         end = ids_next_end(&journal->ids, broker_next_id(journal->broker));
     }
     to = append_space(journal, CODEC_NUMBER_SIZE, 0, CODEC_NUMBER_SIZE);
-    // Without memory it is asked for at the end of the next turn.
+    // Without memory it is tried again at the end of the next turn.
     if (to) {
         codec_put_number(to, CODEC_IDS, end);
         journal->ids.asked = end;

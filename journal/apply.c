@@ -14,16 +14,16 @@ static void apply_note_id(struct replay_ids *seen, uint64_t id)
 
 static enum applied apply_outcome(enum status status)
 {
-    // A job that is not found has ended, and its record is gone.
+    // A job that is not found has ended, and its full record is gone.
     if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
         return APPLIED;
     }
     return status == STATUS_NO_MEMORY ? APPLIED_NO_MEMORY : APPLIED_NOT;
 }
 
-// Most jobs are seen for the first time, and then their id is higher than any before it. What is
-// said of a job that is not there, since its record was written anew behind that, or went with its
-// segment, is still told to the broker: it may end a lease whose record is there.
+// Most jobs are read for the first time, and then their id is higher than all ids before. A change
+// of a missing job, whose full record was copied to a later place or left with its segment, is
+// still given to the broker: it may end a lease whose record is there.
 static const struct job *apply_find_job(const struct journal *journal,
                                         const struct replay_ids *seen, uint64_t id)
 {
@@ -46,7 +46,7 @@ static enum applied apply_job(struct journal *journal, struct replay_ids *seen,
     }
     status = broker_restore_job(journal->broker, image, &job);
     if (status != STATUS_OK) {
-        // What it was to replace is in no book any more.
+        // The replaced job is no longer counted in the ledger, so it must go.
         ENSURE(!old || broker_restore_end(journal->broker, image->now.id) == STATUS_OK);
         return apply_outcome(status);
     }
@@ -86,7 +86,7 @@ static enum record_kind apply_kind(enum codec_type type)
     UNREACHABLE();
 }
 
-// The job has just been buried, or is buried no more.
+// Updates the ledger if the job was buried or is no longer buried.
 static void apply_note_burial(struct journal *journal, const struct job *job, bool was_buried)
 {
     if (was_buried && !job_is_buried(job)) {
@@ -198,7 +198,7 @@ enum applied apply_record(struct journal *journal, struct replay_ids *seen, stru
     case CODEC_SYNCED:
         return APPLIED;
     case CODEC_DROPPED:
-        // The segment that says it is needed.
+        // A segment cannot drop itself.
         return record->number < segment->number ? APPLIED : APPLIED_NOT;
     }
     UNREACHABLE();

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+
+// Encodes and decodes the heads of segments and units.
+
 #include "journal/codec.h"
 
 #include "journal/codec_layout.h"
 #include "journal/segment.h"
-
-// Heads of segments as bytes, and back.
 
 void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head)
 {
@@ -35,7 +36,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
     uint32_t version = get32(from + SEGMENT_VERSION);
     uint64_t previous_end = get64(from + SEGMENT_PREVIOUS_END);
 
-    // The magic bytes, the version and the checksum stand at the same place in all versions.
+    // The magic bytes, the version and the checksum are at the same place in all versions.
     if (!codec_head_matches(from, SEGMENT_MAGIC)) {
         return CODEC_HEAD_BAD;
     }
@@ -125,7 +126,7 @@ bool codec_mend_segment_head(char head[CODEC_SEGMENT_HEAD])
     struct segment_head read;
 
     put32(head + SEGMENT_ZERO, 0);
-    // Where one byte of the checksum itself is wrong, the other three agree.
+    // If one byte of the checksum itself is wrong, the other three match.
     for (unsigned i = 0; i < sizeof said; i++) {
         uint32_t wrong = (said ^ segment_sum(head)) & ~(UINT32_C(0xff) << (8 * i));
 

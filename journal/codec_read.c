@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+
+// Decodes records. Nothing is trusted: lengths must be consistent, and values must be possible for
+// a job, so that the broker can restore each decoded record.
+
 #include "journal/codec.h"
 
 #include "core/broker.h"
 #include "journal/codec_layout.h"
-
-// Decoding: from bytes to records. Nothing is taken on trust: lengths must add up, and values must
-// be such as a job can have, so that the broker can restore what a record says.
 
 uint64_t codec_record_size(const char *head)
 {
@@ -21,7 +22,7 @@ bool codec_head_good(const char *head, uint64_t salt, uint64_t offset)
 {
     uint8_t type = codec_record_type(head);
 
-    // The type is compared first: for most bytes that are no record, a search needs no checksum.
+    // The type is compared first: a search can reject most bytes without computing a checksum.
     return type >= CODEC_JOB && type <= CODEC_LAST && get8(head + HEAD_ZERO8) == 0 &&
            get16(head + HEAD_ZERO16) == 0 && get32(head + HEAD_SUM) == head_sum(head, salt, offset);
 }
@@ -81,7 +82,7 @@ static bool codec_id_good(uint64_t id)
     return id >= 1 && id <= CODEC_ID_MAX;
 }
 
-// Decodes a job's state, moment and flags. False where they cannot go together.
+// Decodes a job's state, moment and flags. False if the combination is impossible.
 static bool codec_read_state(uint8_t state, uint64_t moment, uint8_t flags,
                              struct job_change *change)
 {
@@ -118,7 +119,7 @@ static bool codec_read_state(uint8_t state, uint64_t moment, uint8_t flags,
     }
 }
 
-// Whether a record of this type leaves a job in this state.
+// Whether a record of this type can leave a job in this state.
 static bool codec_type_fits(enum codec_type type, uint8_t state)
 {
     switch (type) {
@@ -145,7 +146,7 @@ static bool codec_type_fits(enum codec_type type, uint8_t state)
     return false;
 }
 
-// Decodes a change with no flags but these.
+// Decodes a change that may have only these flags.
 static bool codec_read_change_fields(const char *data, uint8_t most_flags,
                                      struct codec_record *record)
 {
@@ -162,8 +163,8 @@ static bool codec_read_change_fields(const char *data, uint8_t most_flags,
            codec_type_fits(record->type, change->state);
 }
 
-// The counters stand behind the first `fixed` bytes of `len`, which are there; where they end, or 0
-// where there is no room for them. Records of older versions have none.
+// Decodes the counters after the first `fixed` bytes of `len`. Returns where they end, or 0 if they
+// do not fit. Records of older versions have none.
 static size_t codec_read_change_counters(const char *data, size_t fixed, size_t len,
                                          struct job_change *change)
 {
@@ -194,7 +195,7 @@ static bool codec_read_change(const char *data, size_t len, struct codec_record 
            codec_read_change_fields(data, FLAGS_CHANGE, record);
 }
 
-// Whether a queue can have that name.
+// Whether the name is valid for a queue.
 static bool codec_name_good(struct slice name)
 {
     return name.len >= 1 && name.len <= QUEUE_NAME_MAX && !memchr(name.ptr, 0, name.len);
@@ -217,8 +218,7 @@ static bool codec_read_move(const char *data, size_t len, struct codec_record *r
                get8(data + CHANGE_FLAGS) & FLAG_PAST, &record->dead_letter);
 }
 
-// The queue's name, the key, the reducer and the past, which stand one after the other, before the
-// body. False where the queue's name cannot be one, or the past none.
+// Decodes the queue's name, the key, the reducer and the dead letter, which precede the body.
 static bool codec_read_names(const char *data, size_t body_at, struct job_image *image)
 {
     const char *at = data + JOB_NAMES;
@@ -258,7 +258,7 @@ static void codec_read_counters(const char *data, struct job_image *image)
     image->now.counters.kicks = get32(data + JOB_KICKS);
 }
 
-// Decodes all of a job but its body, which stands at `body_at`: `image->body` is set before.
+// Decodes all of a job but its body, which begins at `body_at`; `image->body` is already set.
 static bool codec_read_job_data(const char *data, size_t body_at, struct job_image *image)
 {
     struct job_change *now = &image->now;
@@ -378,7 +378,7 @@ bool codec_memo_value(const char *fixed, size_t *start, size_t *len)
            *len + key + MEMO_KEY == all;
 }
 
-// All but the value.
+// Decodes all of a memo but its value.
 static bool codec_read_memo_fixed(const char *data, struct codec_record *record)
 {
     struct memo *memo = &record->memo;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+
+// Encodes records; codec_read.c decodes them.
+
 #include "journal/codec.h"
 
 #include "core/broker.h"
 #include "journal/codec_layout.h"
-
-// Records as bytes: the way there. codec_read.c has the way back.
 
 static void codec_put_head(char *to, enum codec_type type, uint32_t data_len)
 {
@@ -13,8 +14,8 @@ static void codec_put_head(char *to, enum codec_type type, uint32_t data_len)
     to[HEAD_TYPE] = (char)type;
 }
 
-// Zeros at the end of a record of `len` bytes, up to the next multiple of 8. To be called before
-// its last bytes are put, some of which it clears, too.
+// Puts the zeros at the end of a record of `len` bytes. To be called before the record's last bytes
+// are put, since it clears some of them.
 static void codec_put_padding(char *record, size_t len)
 {
     memset(record + codec_padded(len) - 8, 0, 8);

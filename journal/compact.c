@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+
+// Compaction empties the oldest segment, a little in each turn. Each live job whose full record is
+// in it is copied, in its present state, to the current segment, and so are memos and the pauses of
+// queues. Then the segment leaves the list, and is removed when the copies are synced.
+
 #include "core/base/log.h"
 #include "core/base/macros.h"
 #include "journal/append.h"
 #include "journal/journal_private.h"
 #include "journal/space.h"
 
-// Compaction: the oldest segment is compact_source, a little each turn. Each live job whose full
-// record it has is written anew, as it stands now, to the current segment, and so are pauses that
-// last and memos. When that is done the segment leaves the row, and when what was written anew is
-// synced, its file goes.
-
-// What one turn may do: a little, so that it goes on when nothing is appended, and so much more
-// that of the oldest segment three times as many bytes are gone through as are appended. To free
-// what is not needed in a row that is twice as large as what lives, all of it has to be gone
-// through once; no more than what lives is appended meanwhile.
+// What one turn may do: a minimum, so that it goes on when nothing is appended, and in proportion
+// so much that it passes over three times as many bytes of the oldest segment as are appended. In a
+// log twice as large as its live content, all of it has to be passed over once, and no more than
+// the live content is appended meanwhile.
 enum { LOOK_LEAST = 512, LOOK_MOST = 131072, PACE = 3, PAUSES_A_TURN = 256 };
 #define COPY_LEAST ((uint64_t)64 * 1024)
 #define COPY_MOST ((uint64_t)1024 * 1024)
-// A row of very many small segments, as restarts leave, is shortened whatever it takes.
+// A large number of small segments, which restarts leave, is reduced in any case.
 enum { SEGMENTS_MOST = 16 };
 
 struct compact_budget {
@@ -41,7 +41,7 @@ static struct segment *compact_source(const struct journal *journal)
     return journal->segments.list.items[journal->compaction.place];
 }
 
-// Segments of lower numbers are compact_source before any of them is taken out.
+// Segments of lower numbers are emptied before any of them leaves the list.
 static uint64_t compact_end(const struct journal *journal)
 {
     const struct segments *segments = &journal->segments;
@@ -59,7 +59,7 @@ static struct compact_budget compact_budget(const struct journal *journal)
                                     COPY_LEAST + due};
 
     budget.looks = budget.looks < LOOK_MOST ? budget.looks : LOOK_MOST;
-    // Turns in which so much is appended that it falls behind are long by themselves.
+    // Turns that append so much that compaction falls behind are long anyway.
     if (budget.bytes > COPY_MOST && !compact_is_behind(journal)) {
         budget.bytes = COPY_MOST;
     }
@@ -75,8 +75,8 @@ static bool compact_has_too_many(const struct journal *journal, uint64_t used)
            count > SEGMENTS_MOST + 4 * used / journal->settings.segment_size;
 }
 
-// Whether the files have grown out of proportion: by so much less than they may that there is time
-// for it, and space for what is set aside. A full disk is no place to be generous.
+// Whether the segments have grown out of proportion: early enough that there is still time and
+// allocated space. On a full disk it begins sooner.
 static bool compact_is_wanted(const struct journal *journal)
 {
     uint64_t live = journal->ledger.live + ledger_other_bytes(journal->broker);
@@ -96,7 +96,7 @@ static bool compact_may_go_on(struct journal *journal, bool space)
     return may;
 }
 
-// A job may be larger than the spare: that is made larger then.
+// A job may be larger than the spare, which is then enlarged.
 static bool compact_may_copy(struct journal *journal, size_t size)
 {
     bool space = space_to_copy(journal, size);
@@ -105,7 +105,7 @@ static bool compact_may_copy(struct journal *journal, size_t size)
     return compact_may_go_on(journal, space);
 }
 
-// False where there is no space for it at present.
+// False if there is no space for it at present.
 static bool compact_copy_job(struct journal *journal, const struct job *job,
                              struct compact_budget *budget)
 {
@@ -121,7 +121,7 @@ static bool compact_copy_job(struct journal *journal, const struct job *job,
     return true;
 }
 
-// False where the turn's budget is spent, or there is no space.
+// False if the turn's budget is spent or there is no space.
 static bool compact_copy_jobs(struct journal *journal, struct compact_budget *budget)
 {
     struct compaction *at = &journal->compaction;
@@ -148,7 +148,7 @@ static bool compact_copy_jobs(struct journal *journal, struct compact_budget *bu
     return true;
 }
 
-// Of all segments that are to be emptied. The same.
+// The same for all segments to be emptied.
 static bool compact_copy_all_jobs(struct journal *journal, struct compact_budget *budget)
 {
     struct compaction *at = &journal->compaction;
@@ -171,8 +171,8 @@ static bool compact_is_in_source(const struct journal *journal, uint32_t mark)
     return segment && segment->number < compact_end(journal);
 }
 
-// Those whose record the segments have are the ones that were recorded longest ago. False where the
-// turn's budget is spent, or there is no space.
+// The pauses recorded longest ago come first. False if the turn's budget is spent or there is no
+// space.
 static bool compact_copy_pauses(struct journal *journal)
 {
     const struct queue *queue;
@@ -209,7 +209,7 @@ static bool compact_copy_memos(struct journal *journal, struct compact_budget *b
     return true;
 }
 
-// Those that are compact_source leave the row; the last of them says what is to go.
+// The emptied segments leave the list; the last of them stands for all that are to be removed.
 static void compact_take_out(struct journal *journal)
 {
     struct segments *segments = &journal->segments;
@@ -224,10 +224,9 @@ static void compact_take_out(struct journal *journal)
     segments->removable_at = journal->batches.gathering.position;
 }
 
-// The record says that the segment is not needed any more: a segment that is missing for any other
-// reason is noticed. Its file goes as soon as that is synced. Until its last bytes are safe (it is
-// closed then), the segment stays: they may have to be written anew, to another one, and the task
-// that is at work may have to do with it.
+// A record says that the segments are no longer needed, so that any other missing segment is
+// noticed; they are removed once it is synced. A segment stays until its last bytes are safe, which
+// is when it is closed: before that they may have to be written again, and a task may use it.
 static void compact_finish(struct journal *journal)
 {
     bool at_rest = !segment_is_open(journal->segments.list.items[0]);
@@ -241,7 +240,7 @@ static void compact_finish(struct journal *journal)
     journal->compaction = (struct compaction){0};
     if (renewed) {
         log_info("journal_renewed", log_number("segment", (int64_t)journal->segments.list.first),
-                 log_string("note", "all that lives has been written anew"));
+                 log_string("note", "all live content has been rewritten"));
     }
 }
 

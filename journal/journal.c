@@ -9,12 +9,12 @@
 
 #include <stdlib.h>
 
-// So much space is set aside, or given back, in one go; that much takes a moment on any disk, even
-// where each block has to be written for it.
+// The most space that is allocated or freed at a time: it takes a moment on any disk, even if each
+// block has to be written.
 #define STEP_SIZE ((uint64_t)16 * 1024 * 1024)
-// How often what remains is tried to be written when the journal is closed.
+// How often writing is tried when the journal is closed.
 enum { CLOSE_TRIES = 8 };
-// A wait that is shorter than this is spent looking, since timers are not that fine.
+// Timers are not precise enough for a shorter wait: the loop turns instead.
 #define SPIN_MOST NSEC_PER_MSEC
 
 void journal_discard(struct storage *storage)
@@ -67,13 +67,13 @@ static bool journal_is_idle(const struct journal *journal)
     return !journal->slot.busy && journal_nothing_waits(journal);
 }
 
-// An opening that is to end. What is closed is written all the same.
+// Whether opening is to end. Closing writes everything nevertheless.
 static bool journal_is_stopped(const struct journal *journal)
 {
     return progress_stops(&journal->progress) && !journal->closing;
 }
 
-// A closing that would wait for what is not to be had.
+// Whether closing would wait for a storage that does not answer.
 static bool journal_abandons_close(const struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
@@ -81,8 +81,7 @@ static bool journal_abandons_close(const struct journal *journal)
     return journal->closing && ops->abandons_close && ops->abandons_close(journal);
 }
 
-// Lets turns pass, waiting for the disk, until nothing is left to be written; false where that does
-// not come about.
+// Runs tasks, waiting for the storage, until there is nothing left to write; false if that fails.
 static bool journal_settle(struct journal *journal)
 {
     unsigned failures = 0;
@@ -106,7 +105,8 @@ static void journal_give_up_ownership(struct journal *journal)
     }
 }
 
-// The first ids, and with them the first segment of this time, are kept before anybody is served.
+// Makes the first ids, and with them the first segment of this process, durable before any client
+// is served.
 static bool journal_begin(struct journal *journal, struct error_text *why)
 {
     if (!space_has_memory(journal)) {
@@ -115,18 +115,18 @@ static bool journal_begin(struct journal *journal, struct error_text *why)
     append_ids(journal);
     journal->opened = true;
     if (!journal_settle(journal)) {
-        error_set(why, "cannot be written");
+        error_set(why, "the first records cannot be written");
         journal_give_up_ownership(journal);
         return false;
     }
-    // A disk that has no space for a spare is told of before anybody comes.
+    // A disk without space for a spare is reported before any client is served.
     while (!journal->storage->ops->has_next(journal) && !journal->maintenance.full &&
            !journal_is_stopped(journal) && turn_do_next(journal)) {
     }
     return true;
 }
 
-// For a job that is larger than a segment; true once it is.
+// Enlarges the next segment for a job that is larger than a segment; true once it is large enough.
 static bool journal_enlarges_next(struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
@@ -137,12 +137,12 @@ static bool journal_enlarges_next(struct journal *journal)
     return wanted && ops->has_next(journal) && !ops->next_too_small(journal);
 }
 
-// One step of emptying old segments. False where it gets nowhere.
+// One step of emptying old segments. False if there is no progress.
 static bool journal_rewrite_step(struct journal *journal)
 {
     uint64_t migrated = journal->counters.migrated;
     size_t count = journal->segments.list.count;
-    // For what will come, unless the disk has failed at it.
+    // Space will become available, unless the disk has failed.
     bool waits = journal->segments.removing || segment_is_open(journal->segments.list.items[0]) ||
                  (!journal->storage->ops->has_next(journal) && !journal->maintenance.full);
     bool waited = waits && journal->maintenance.error == 0;
@@ -156,15 +156,15 @@ static bool journal_rewrite_step(struct journal *journal)
            journal->segments.list.count < count || journal_enlarges_next(journal);
 }
 
-// What was damaged is not needed once all its jobs are written anew.
+// Rewrites all live content, so that the damaged segments are not needed.
 static bool journal_rewrite_damaged(struct journal *journal, struct error_text *why)
 {
     journal->segments.rewrite_from = journal->segments.current->number;
     while (segments_need_rewrite(&journal->segments) || journal->segments.removing) {
-        // It gets on, though nothing is read.
+        // This is progress, although nothing is read.
         progress_add(&journal->progress, 1);
         if (journal_is_stopped(journal) || !journal_rewrite_step(journal)) {
-            error_set(why, "what was good cannot be written anew");
+            error_set(why, "the live jobs of the damaged journal cannot be rewritten");
             journal_give_up_ownership(journal);
             return false;
         }
@@ -182,7 +182,7 @@ bool journal_open(struct journal *journal, struct broker *broker, struct error_t
     if (!ops->open(journal, &restored, why)) {
         return false;
     }
-    // A new block of ids: nobody knows how many of the last one were given out.
+    // Ids continue with a new block: it is unknown how many of the last one were given out.
     next = journal_round_up(restored.ids_end, IDS_BLOCK);
     if (broker_restore_finish(broker, next ? next : 1) != STATUS_OK) {
         return error_set(why, "out of memory");
@@ -197,7 +197,7 @@ void journal_progress(const struct journal *journal, struct journal_progress *pr
 
     progress->read = atomic_load_explicit(&now->read, memory_order_relaxed);
     progress->size = atomic_load_explicit(&now->size, memory_order_relaxed);
-    // What a crash has left at an end is read more than once.
+    // The torn end that a crash leaves is read more than once.
     progress->read = progress->read < progress->size ? progress->read : progress->size;
     progress->jobs = atomic_load_explicit(&now->jobs, memory_order_relaxed);
 }
@@ -236,7 +236,7 @@ static nsec_t journal_sooner(nsec_t a, nsec_t b)
     return a < b ? a : b;
 }
 
-// Nothing is given to the worker thread before what has failed is tried again.
+// No task is given to the worker thread before failed writes are tried again.
 static nsec_t journal_maintenance_at(const struct journal *journal)
 {
     const struct storage_ops *ops = journal->storage->ops;
@@ -310,8 +310,7 @@ enum journal_pressure journal_pressure(const struct journal *journal)
 // Closing
 //
 
-// What only this process has is written before it ends, where the storage says so. False where that
-// does not come about.
+// Rewrites content that only this process has, if the storage needs that. False if it fails.
 static bool journal_rewrite_rest(struct journal *journal)
 {
     unsigned idle = 0;
@@ -320,7 +319,7 @@ static bool journal_rewrite_rest(struct journal *journal)
         const struct compaction before = journal->compaction;
         uint64_t migrated = journal->counters.migrated;
 
-        // Whether what has failed still does is told by writing: with nothing to write, by a mark.
+        // A write shows whether the failure lasts: without records to write, that of a mark.
         if (journal->failure.failing_at != NSEC_NEVER && journal_nothing_waits(journal)) {
             append_mark(journal);
         }
@@ -347,11 +346,12 @@ static void journal_report_loss(const struct journal *journal)
         jobs += segment->number < journal->segments.rewrite_from ? segment->jobs : 0;
     }
     log_error("journal_not_renewed", log_number("jobs", (int64_t)jobs),
-              log_string("note", "what was lost has not been written anew; of these jobs, those "
-                                 "that the database does not have are lost"));
+              log_string("note",
+                         "lost rows were not rewritten: jobs of these that the database does "
+                         "not have are lost"));
 }
 
-// What is gone may turn out when all seems to be done: then it is done again.
+// The last step may find that written content is gone: then all is done again.
 static bool journal_finish(struct journal *journal)
 {
     bool good = false;
@@ -377,7 +377,7 @@ static bool journal_finish(struct journal *journal)
         journal_report_loss(journal);
         return false;
     }
-    // What it could not end may be upkeep.
+    // The task that could not be completed may be one of maintenance.
     return good || (journal_abandons_close(journal) && journal_nothing_waits(journal));
 }
 
@@ -425,8 +425,9 @@ static uint64_t recorder_append(void *store, const struct record *record)
     return unheard ? 0 : journal->batches.gathering.position;
 }
 
-// Nobody may learn an id that might be given out again after a restart: those beyond what is synced
-// wait for a batch that is, whatever the policy (turn.c). Each turn sees to it that there is one.
+// No client may learn an id that could be given out again after a restart: an id beyond the synced
+// blocks waits for a batch that is synced whatever the policy (turn.c). Each turn makes sure that
+// there is one.
 static uint64_t recorder_position_of_id(const struct journal *journal, uint64_t id)
 {
     return id < journal->ids.end ? 0 : journal->batches.gathering.position;

@@ -79,13 +79,13 @@ static inline void progress_set_jobs(struct opening_progress *progress, uint64_t
     atomic_store_explicit(&progress->jobs, jobs, memory_order_relaxed);
 }
 
-// There are so many more bytes to be read.
+// More bytes are to be read.
 static inline void progress_grow(struct opening_progress *progress, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&progress->size, bytes, memory_order_relaxed);
 }
 
-// Reading begins, of so many bytes.
+// Reading of `size` bytes begins.
 static inline void progress_begin(struct opening_progress *progress, uint64_t size)
 {
     atomic_store_explicit(&progress->read, 0, memory_order_relaxed);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-// Kept beyond what was asked for: batches come and go.
+// Chunks kept beyond the number asked for, since batches come and go.
 enum { KEPT_BEYOND = 32 };
 
 static void chunk_pool_put(struct chunk_pool *pool, struct chunk *chunk)

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// A run goes on over a gap of so many ids: looking one up that is not there costs less than a run.
+// The largest gap of ids within a run: looking up a missing id costs less than another run.
 enum { RUN_GAP = 16 };
-// The first space of a row, and of a segment's runs.
+// The first capacity of a list, and of a segment's runs.
 enum { CAPACITY_FIRST = 8 };
 
 #define NAME_PREFIX "journal."
@@ -39,7 +39,7 @@ bool segment_number_of(const char *name, uint64_t *number)
         !digits_read(slice_from(text, prefix.len), &read) || read == 0) {
         return false;
     }
-    // Numbers can be written in more than one way, and names only in one.
+    // A number can be written in several ways, but only one of them is the name.
     segment_name(read, same);
     if (strcmp(name, same) != 0) {
         return false;
@@ -122,8 +122,8 @@ void segment_note_id(struct segment *segment, uint64_t id)
 {
     size_t count = segment->run_count;
 
-    // New jobs and those that compaction writes anew take turns, both in the order of their ids:
-    // with a look at the last run only, each of them would be a run.
+    // Ids of new jobs alternate with those of copied jobs, both increasing: if only the last run
+    // were considered, each id would begin a run.
     for (size_t i = 0; i < 2 && i < count; i++) {
         if (id_run_takes(segment, &segment->runs[count - 1 - i], id)) {
             return;
@@ -141,7 +141,7 @@ bool segment_list_grow(struct segment_list *segments)
     size_t capacity = segment_capacity_grown(segments->capacity);
     struct segment **base;
 
-    // As many have been taken out as are moved now: an addition costs two moves at most.
+    // At least as many items were taken out as are moved, so an addition costs two moves at most.
     if (passed > 0 && passed >= segments->count) {
         memcpy(segments->base, segments->items, segments->count * sizeof(struct segment *));
         segments->items = segments->base;
@@ -220,7 +220,7 @@ uint64_t segments_bytes(const struct segments *segments)
     return bytes;
 }
 
-// The one before may have left the segments already.
+// The previous segment may have left the list.
 void segments_note_previous(struct segments *segments)
 {
     size_t count = segments->list.count;
@@ -248,7 +248,8 @@ void segments_begin(struct segments *segments, struct segment *next, uint64_t id
     segments_note_previous(segments);
 }
 
-// It may have left the segments, as emptied, while the first of the segments is still on its way.
+// The last one written to may have been emptied and have left the list, while the first in the list
+// is not published yet.
 struct segment *segments_last_written(const struct segments *segments)
 {
     for (size_t i = segments->list.count; i-- > 0;) {

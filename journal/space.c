@@ -60,8 +60,7 @@ uint64_t ledger_other_bytes(const struct broker *broker)
 // Space for a record
 //
 
-// So many chunks are set aside: for what the longest turn can append and nobody can refuse, several
-// times over.
+// Chunks set aside: several times what the longest turn can append without being refused.
 enum { CHUNKS_SET_ASIDE = 32 };
 
 bool space_has_memory(struct journal *journal)
@@ -150,8 +149,8 @@ bool space_to_drop(const struct journal *journal)
 
 void space_choose(struct journal *journal, size_t size, uint64_t extra)
 {
-    // What was set aside for what is reserved no more does not make a segment longer: it could not
-    // be compacted while it is written to.
+    // Space that was allocated for reservations which no longer exist does not extend a segment: it
+    // could not be compacted while it is written to.
     if (journal->segments.current->end + size > journal->settings.segment_size ||
         !space_fits_current(journal, size, extra + SPACE_SLACK)) {
         journal->storage->ops->move_on(journal, size, extra);

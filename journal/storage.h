@@ -84,7 +84,7 @@ struct storage_ops {
     // Gives the next task of maintenance; false if there is none. And takes in its result.
     bool (*maintain)(struct journal *journal);
     void (*maintained)(struct journal *journal);
-    // Most tasks of maintenance between a batch of so many bytes and the next.
+    // Most tasks of maintenance between a batch of `bytes` bytes and the next.
     uint64_t (*maintenance_share)(const struct journal *journal, uint64_t bytes);
     // When maintenance is due next, even if nothing else happens; NULL: never.
     nsec_t (*maintenance_due_at)(const struct journal *journal);

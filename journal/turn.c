@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+
+// The turn of the journal: takes in the result of the worker thread's task and gives it the next
+// one. Batches come first, but after each batch some tasks of maintenance may run, which a busy
+// broker would otherwise never get to.
+
 #include "core/base/log.h"
 #include "journal/append.h"
 #include "journal/journal_private.h"
 #include "journal/space.h"
-
-// The turn of the journal: what the worker thread has done is taken in, and it is given what is to
-// be done next. Batches come first, but after each batch some pieces of upkeep (upkeep.c) may pass:
-// a busy broker would never get to these otherwise.
 
 //
 // Statistics
@@ -35,9 +36,10 @@ void journal_histogram_count(struct journal_histogram *figure, const int64_t *en
     figure->sum += (uint64_t)value * times;
 }
 
-//
-// The mark at the end of the log
-//
+// The mark at the end of the log. Each batch says how far its segment was synced before it; after
+// the last batch nothing would, and its loss would not be noticed. So when everything is synced and
+// nothing is recorded for a moment, a SYNCED record is written alone. It need not be synced, and is
+// not repeated. If the storage is atomic, no part of the log can be missing.
 
 #define END_MARK_AFTER NSEC_PER_SEC
 
@@ -48,7 +50,7 @@ static void end_mark_request(struct journal *journal)
     }
 }
 
-// Whether all there is has been synced, and there is space for one more record.
+// Whether everything is synced, and there is space for one more record.
 static bool end_mark_is_possible(const struct journal *journal)
 {
     const struct segment *current = journal->segments.current;
@@ -82,9 +84,8 @@ static bool end_mark_alone(const struct log_batch *batch)
     return batch->marked && batch->bytes == CODEC_NUMBER_SIZE;
 }
 
-// How long a batch waits for more to come: a share of the time that the last write took, as the
-// storage says, but no longer than GATHER_MOST; where that is short, GATHER_LEAST, but no longer
-// than the write took.
+// A batch waits for more records for a share of the duration of the last write, given by the
+// storage, but no longer than GATHER_MOST, and no shorter than GATHER_LEAST unless the write was.
 #define GATHER_MOST (100 * NSEC_PER_MSEC)
 #define GATHER_LEAST (300 * NSEC_PER_MSEC / 1000)
 
@@ -100,7 +101,7 @@ bool turn_give_sync(struct journal *journal, struct segment *segment)
 }
 
 //
-// Taking in
+// Results of tasks
 //
 
 static void turn_succeeded(struct journal *journal)
@@ -117,7 +118,7 @@ static void turn_succeeded(struct journal *journal)
     }
 }
 
-// All that was turn_written is synced.
+// Everything that was written is synced.
 static void turn_all_synced(struct journal *journal)
 {
     batch_drop(&journal->batches.unsynced, &journal->batches.pool);
@@ -127,8 +128,8 @@ static void turn_all_synced(struct journal *journal)
     end_mark_request(journal);
 }
 
-// What was turn_written is kept until it is synced. Should it have to be turn_written anew, to
-// another segment, what it says of how far this one is synced would be wrong there.
+// Written batches are kept until they are synced. If this one has to be written again, to another
+// segment, what it says of how far its segment is synced would be wrong there.
 static void turn_keep_unsynced(struct journal *journal)
 {
     struct log_batch *batch = &journal->batches.writing;
@@ -199,8 +200,8 @@ static void turn_take_in_result(struct journal *journal)
 // Batches
 //
 
-// With `always`, those who were just told will soon hand in more, and one sync should serve them
-// all: a little waiting costs less than a sync of which half of them miss the beginning.
+// With `always`, the clients just answered will soon submit more, and one sync should serve all of
+// them: a short wait costs less than a sync that half of them miss.
 bool turn_gathers(const struct journal *journal)
 {
     return journal->settings.sync_every_for == 0 && !journal->closing &&
@@ -220,7 +221,7 @@ nsec_t turn_gathers_until(const struct journal *journal)
     return journal->pace.written_at + wait_for;
 }
 
-// What is kept until it is synced is kept no longer where memory runs out.
+// If memory runs out, unsynced batches are synced early, so that their chunks are free again.
 static bool turn_is_short_of_memory(const struct journal *journal)
 {
     return !batch_empty(&journal->batches.unsynced) && space_memory_is_low(journal);
@@ -228,7 +229,7 @@ static bool turn_is_short_of_memory(const struct journal *journal)
 
 static bool turn_sync_is_due(const struct journal *journal)
 {
-    // A block of ids is synced, whatever the policy, well before the first of them is given out.
+    // Whatever the policy, a block of ids is synced well before the first of them is given out.
     return ids_wait(&journal->ids) || turn_is_short_of_memory(journal) ||
            journal->batches.unsynced.bytes > journal->settings.max_pending / 2 ||
            (journal->position.unsynced_at != NSEC_NEVER &&
@@ -250,7 +251,7 @@ static bool turn_write_batch(struct journal *journal)
         journal->batches.writing.ids_end = journal->ids.asked;
         batch_init(&journal->batches.gathering, journal->batches.writing.position + 1);
     }
-    // Where the current segment is in its place, nothing else is turn_written to.
+    // Once the current segment is published, no other segment is written to.
     if ((!segment_is_published(journal->segments.current) || space_overflows(journal)) &&
         journal->storage->ops->before_write(journal)) {
         return true;
@@ -290,7 +291,7 @@ static bool turn_give_next(struct journal *journal)
         journal->maintenance.due--;
         return true;
     }
-    // What has nothing to do now must not come before what comes next.
+    // Maintenance without a task now has no claim to the time before the next batch.
     journal->maintenance.due = 0;
     return turn_sync(journal) || turn_write_batch(journal) ||
            (!keeps_up && journal->storage->ops->maintain(journal));
@@ -321,9 +322,9 @@ bool turn_do_next(struct journal *journal)
     return true;
 }
 
-// One chunk is enough for any record. Space for what may be refused was asked for, and a turn's
-// worth for what may not was set aside; where more than that comes while there is no memory, the
-// loop waits for the disk, for once: what is safe there gives its chunks back.
+// One chunk is enough for any record. Space for records that may be refused was checked, and chunks
+// for one turn of the others are set aside. If more of these come while there is no memory, the
+// loop waits for the storage, as an exception: chunks that are safe there become free.
 void turn_make_memory(struct journal *journal)
 {
     uint64_t errors = journal->counters.errors;

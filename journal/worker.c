@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-// How often whoever waits for the disk says so.
+// How often a thread that waits for the worker thread logs that.
 enum { PATIENCE_SECONDS = 5 };
 
 struct worker_thread {
@@ -23,19 +23,19 @@ struct worker_thread {
     void *context;
     pthread_t thread;
     sem_t given;            // `task` or `call` was set
-    struct task *task;      // the one to do, or being done; neither: the thread is to end
-    void (*call)(void *);   // to make instead
+    struct task *task;      // the current one; neither: the thread is to end
+    void (*call)(void *);   // to be made instead
     void *call_context;     //
     atomic_bool busy;       // a task is not done yet
-    pthread_mutex_t mutex;  // for those who wait for that
-    pthread_cond_t is_done; // `busy` was cleared; it is waited for by the monotonic clock
+    pthread_mutex_t mutex;  // for threads that wait until it is done
+    pthread_cond_t is_done; // `busy` was cleared; by the monotonic clock
 };
 
-// False where it is to end.
+// False if the thread is to end.
 static bool await_task(struct worker_thread *worker)
 {
     while (sem_wait(&worker->given) != 0) {
-        // It was interrupted.
+        // Interrupted by a signal.
     }
     return worker->task || worker->call;
 }
@@ -59,7 +59,7 @@ static void *worker_run(void *self)
             do_task(worker, worker->task);
         }
         (void)pthread_mutex_lock(&worker->mutex);
-        // What the task says is written before this is.
+        // The result of the task is written before the flag.
         atomic_store_explicit(&worker->busy, false, memory_order_release);
         (void)pthread_cond_signal(&worker->is_done);
         (void)pthread_mutex_unlock(&worker->mutex);
@@ -68,7 +68,7 @@ static void *worker_run(void *self)
     return NULL;
 }
 
-// Within a call, the thread itself is who has tasks done.
+// Within a call, the thread runs tasks itself.
 static bool is_itself(const struct worker_thread *worker)
 {
     return pthread_equal(pthread_self(), worker->thread) != 0;
@@ -113,7 +113,7 @@ static bool worker_done(void *self)
     return is_itself(worker) || worker_thread_idle(worker);
 }
 
-// A disk may hang, and the broker with it: nobody should have to guess why.
+// A disk may hang, and the broker with it: the log tells the reason.
 static void worker_wait(void *self)
 {
     struct worker_thread *worker = self;
@@ -128,13 +128,13 @@ static void worker_wait(void *self)
             until.tv_sec += PATIENCE_SECONDS;
             waited_for += PATIENCE_SECONDS;
             log_warn("journal_slow", log_number("seconds", waited_for),
-                     log_string("why", "everything waits for the disk, which may hang"));
+                     log_string("why", "the journal waits for the disk, which may hang"));
         }
     }
     (void)pthread_mutex_unlock(&worker->mutex);
 }
 
-// Signals are the loop's: the thread begins, and stays, with all of them blocked.
+// Signals are handled by the loop: this thread blocks all of them.
 static int thread_start(struct worker_thread *worker)
 {
     sigset_t all;
@@ -178,7 +178,7 @@ int worker_thread_new(struct worker_thread **thread, const struct task_runner *r
     worker->wake = wake;
     worker->context = context;
     atomic_init(&worker->busy, false);
-    // None of these needs anything that can be refused.
+    // None of these can fail on Linux.
     (void)pthread_mutex_init(&worker->mutex, NULL);
     (void)sem_init(&worker->given, 0, 0);
     (void)pthread_condattr_init(&by_monotonic);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+
+// Which segments there are: from the names of files to a list without a gap. And losses: they are
+// passed over, and logged, or are the reason not to start.
+
 #include "core/base/log.h"
 #include "journal/file/replay.h"
 
@@ -6,9 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-// What is missing, or cannot be read: it is passed over, with a word in the log, or the reason not
-// to start.
 
 bool replay_loses(struct replay *replay, uint64_t number, uint64_t offset, uint64_t bytes,
                   const char *what)
@@ -45,10 +46,8 @@ bool replay_fails(struct replay *replay, uint64_t number, uint64_t offset, int e
     return false;
 }
 
-// Which segments there are: from the names of files to a row without a gap.
-
-// Where more numbers than that are missing in one go, the file behind them is none of the
-// journal's: somebody has made up its name.
+// If more numbers than that are missing in one gap, the file after them does not belong to the
+// journal.
 #define GAP_MAX 65536
 
 static void arrange_note_file(void *context, const char *name)
@@ -90,12 +89,13 @@ static bool arrange_list_files(struct replay *replay)
     int error = io->list(io->disk, arrange_note_file, replay);
 
     if (error || replay->no_memory) {
-        return error_set(replay->why, "cannot be listed: %s", strerror(error ? error : ENOMEM));
+        return error_set(replay->why, "the directory cannot be listed: %s",
+                         strerror(error ? error : ENOMEM));
     }
     if (replay->count > 0) {
         qsort(replay->found, replay->count, sizeof *replay->found, arrange_by_number);
     }
-    // The spare of the process before was never written to.
+    // The spare of the last process was never written to.
     if (replay->spare) {
         error = io->remove(io->disk, SEGMENT_SPARE_NAME);
         if (error) {
@@ -110,7 +110,7 @@ static bool arrange_list_files(struct replay *replay)
 // The manifest
 //
 
-// What is wrong with it is passed over by who repairs: it has nothing that the segments need.
+// A repair ignores a bad manifest: the segments do not need it.
 static bool arrange_load_manifest(struct journal *journal, struct error_text *why)
 {
     int error;
@@ -125,7 +125,7 @@ static bool arrange_load_manifest(struct journal *journal, struct error_text *wh
         error_set(why, MANIFEST_NAME ": %s", strerror(error));
         break;
     case MANIFEST_BAD:
-        error_set(why, MANIFEST_NAME " is damaged (--repair does without it)");
+        error_set(why, MANIFEST_NAME " is damaged (--repair ignores it)");
         break;
     }
     if (journal->settings.repair) {
@@ -149,7 +149,7 @@ static enum codec_head arrange_check_head(struct segment_file *found, const char
     return good;
 }
 
-// Reads the head of a segment; zeros where the file is too short. False if the disk fails.
+// Reads the head of a segment; zeros if the file is too short. False if the disk fails.
 static bool arrange_read_head(struct replay *replay, struct segment_file *found,
                               char bytes[CODEC_SEGMENT_HEAD])
 {
@@ -194,11 +194,11 @@ static bool arrange_check_file(struct replay *replay, struct segment_file *found
 }
 
 //
-// What is not needed any more
+// Segments that are no longer needed
 //
 
-// How far the file may have records: to where the head of the next segment says that they end, if
-// that is there; otherwise to the end of the file.
+// How far the file may have records: to the end that the head of the next segment gives, if there
+// is one, otherwise to the end of the file.
 static uint64_t arrange_records_end(const struct replay *replay, size_t place)
 {
     const struct segment_file *found = &replay->found[place];
@@ -211,15 +211,15 @@ static uint64_t arrange_records_end(const struct replay *replay, size_t place)
     return found->size;
 }
 
-// Whether no head says for sure where its records end: it is the youngest segment, or the head of
-// the next one calls its end unsure.
+// Whether it is uncertain where its records end: it is the youngest segment, or the head of the
+// next one calls its end unsure.
 static bool arrange_is_open(const struct replay *replay, size_t place)
 {
     return place + 1 == replay->count || replay->found[place + 1].head.previous_unsure;
 }
 
-// Looks for records that say up to which number segments are not needed any more, and notes the
-// highest in replay->dropped. False if the disk fails.
+// Looks for records that say up to which number segments are no longer needed, and keeps the
+// highest number in replay->dropped. False if the disk fails.
 static bool arrange_find_dropped(struct replay *replay, size_t place)
 {
     struct scan *scan = &replay->scan;
@@ -239,8 +239,8 @@ static bool arrange_find_dropped(struct replay *replay, size_t place)
     scan->limit = arrange_records_end(replay, place);
     scan_start(scan, CODEC_SEGMENT_HEAD, found->head.salt);
     do {
-        // Where the end is not known for sure, there may be a torn record, and nothing behind it
-        // counts: each record is checked whole. Elsewhere its head will do.
+        // If the end is uncertain, there may be a torn record, after which nothing counts: each
+        // record is checked completely. Otherwise its head is enough.
         step = arrange_is_open(replay, place) ? scan_next(scan, &record)
                                               : scan_next_of(scan, CODEC_DROPPED, &record);
         if (step == SCAN_BAD && repair) {
@@ -271,9 +271,9 @@ static uint64_t arrange_first_without_gap(const struct replay *replay)
     return replay->found[place].number;
 }
 
-// How many of the found files are not needed any more. Those after which no file is missing do no
-// harm, since younger records supersede theirs, and may have what is lost elsewhere: who repairs
-// reads them, too.
+// The number of files that are not needed. A repair reads those of them after which no file is
+// missing: younger records supersede theirs, so they do no harm, and they may have what is lost
+// elsewhere.
 static size_t arrange_count_dropped(const struct replay *replay)
 {
     bool repair = replay->journal->settings.repair;
@@ -288,7 +288,7 @@ static size_t arrange_count_dropped(const struct replay *replay)
 }
 
 // Takes the files that are not needed out of the list. Segments are dropped oldest first, so the
-// youngest segment that drops any has the highest number, and none before it need be searched.
+// youngest record of that kind has the highest number, and no segment before it need be searched.
 static bool arrange_leave_out_dropped(struct replay *replay)
 {
     size_t place = replay->count;
@@ -319,17 +319,17 @@ void arrange_remove_dropped(const struct replay *replay)
 }
 
 //
-// The row
+// The list
 //
 
-// The segments from `first` on, before `end`, have no file. False where that is not passed over.
+// The segments from `first` on, before `end`, have no file. False if that is not passed over.
 static bool arrange_pass_missing(struct replay *replay, uint64_t first, uint64_t end)
 {
     if (end - first > GAP_MAX) {
         char name[SEGMENT_NAME_MAX];
 
         segment_name(end, name);
-        return error_set(replay->why, "%s does not belong to the others", name);
+        return error_set(replay->why, "%s does not belong to this journal", name);
     }
     while (first < end && replay_loses(replay, first, 0, 0, "the file is missing")) {
         first++;
@@ -357,14 +357,13 @@ static bool arrange_add(struct replay *replay, uint64_t number, const struct seg
     return true;
 }
 
-// Segments from `next` on, behind the last file that was found, are missing if the file `about`
-// knows of them. False where that is not passed over.
+// Segments from `next` on, after the last file, are missing if the manifest knows them. False if
+// that is not passed over.
 static bool arrange_no_younger_is_missing(struct replay *replay, uint64_t next)
 {
     uint64_t youngest = files_of(replay->journal)->manifest.youngest;
 
-    // With no file at all it is not known which of them had been dropped: one is said to be
-    // missing.
+    // Without any file it is unknown which of them had been dropped: one is reported.
     next = replay->count == 0 && youngest > 0 ? youngest : next;
     return youngest == 0 || youngest < next || arrange_pass_missing(replay, next, youngest + 1);
 }
@@ -373,7 +372,7 @@ static bool arrange_check_list(struct replay *replay)
 {
     uint64_t next = replay->count ? replay->found[0].number : 0;
 
-    // How many are missing before the oldest file is not known: only these could say.
+    // It is unknown how many are missing before the oldest file: only they could tell.
     if (next > replay->dropped + 1 &&
         !replay_loses(replay, next - 1, 0, 0, "the file is missing")) {
         return false;
@@ -387,7 +386,7 @@ static bool arrange_check_list(struct replay *replay)
         if (!found->headed || found->unsound) {
             uint64_t lost = found->headed ? CODEC_SEGMENT_HEAD : found->size;
 
-            if (!replay_loses(replay, found->number, 0, lost, "its head does not check")) {
+            if (!replay_loses(replay, found->number, 0, lost, "its head has a wrong checksum")) {
                 return false;
             }
             found->unsound = true;
@@ -414,8 +413,8 @@ struct segment_file *arrange_find(struct replay *replay, uint64_t number)
     return low < replay->count && replay->found[low].number == number ? &replay->found[low] : NULL;
 }
 
-// A place for each number up to the youngest that is known of, whether it has a file or not: no
-// number is given twice.
+// Makes an entry for each number up to the youngest that is known, with or without a file, so that
+// no number is used twice.
 static bool arrange_make_list(struct replay *replay)
 {
     uint64_t known = files_of(replay->journal)->manifest.youngest;

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+
+// The disk. Files are opened relative to a descriptor of the directory, so that it does not matter
+// where its path leads later.
+//
+// The GNU names are F_OFD_SETLK, SEEK_DATA, O_NOFOLLOW and flock().
+
 #define _GNU_SOURCE
 #include "journal/file/disk.h"
 
@@ -30,7 +36,7 @@ static int directory_sync(int directory)
     return error;
 }
 
-// Syncs the directory that the last name of the path stands in, so that the name will last.
+// Syncs the directory that contains the last name of the path, so that the name will last.
 static int directory_sync_parent(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -51,7 +57,7 @@ static int directory_sync_parent(char *path)
     return error;
 }
 
-// Makes the directory, in one that is there. Slashes at the end are cut off.
+// Creates the directory if its parent exists. Slashes at the end are cut off.
 static int directory_make(char *path)
 {
     size_t len = strlen(path);
@@ -95,24 +101,25 @@ static int directory_open(const char *path, int *directory)
 struct disk {
     int directory;
     int lock;               // -1: not held
-    _Atomic uint64_t space; // as of the last call that may have changed it
+    _Atomic uint64_t space; // after the last call that may have changed it
 };
 
-// The outcome of a system call that returns 0, or -1 and sets errno.
+// The result of a system call that returns 0, or -1 and sets errno.
 static int disk_result(int result)
 {
     return result == 0 ? 0 : errno;
 }
 
-// A lock belongs to this opening of a file, so that it keeps out another one of this process, too.
+// A flock belongs to the open file, so it excludes another opening by this process, too.
 static int disk_claim(int file)
 {
     return disk_result(flock(file, LOCK_EX | LOCK_NB));
 }
 
-// beanstalkd locks the same file the other way, by fcntl(), to write. A lock to read excludes it,
-// and no import of ours, which has one as well. This one goes with the file that is open, whatever
-// else of this process closes it. A file system that knows none excludes nobody.
+// beanstalkd locks the same file by fcntl(), for writing. A read lock excludes it, but not our
+// import, which has a read lock, too. An open file description lock lasts as long as the file is
+// open, even if this process closes another descriptor of it. A file system without such locks
+// excludes no process.
 static int disk_claim_from_beanstalkd(int file)
 {
     struct flock ours = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -121,12 +128,12 @@ static int disk_claim_from_beanstalkd(int file)
     if (fcntl(file, F_OFD_SETLK, &ours) == 0 || (errno != EAGAIN && errno != EACCES)) {
         return 0;
     }
-    // A process of another container has no number here.
+    // A process in another container has no pid here.
     return fcntl(file, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK ? EBUSY : 0;
 }
 
-// The directory cannot be replaced while it is used, as a file in it can. Some file systems of a
-// network lock none: there the file has to do.
+// The directory cannot be replaced while it is used, as a file in it could. Some network file
+// systems cannot lock directories: then the file has to be enough.
 static int disk_claim_directory(const struct disk *disk)
 {
     int error = disk_claim(disk->directory);
@@ -134,8 +141,8 @@ static int disk_claim_directory(const struct disk *disk)
     return error == EWOULDBLOCK ? error : 0;
 }
 
-// Whether the name leads to the file that is open: somebody may have removed it, or put another one
-// in its place, before it was locked.
+// Whether the name still leads to the open file: before it was locked, another process may have
+// removed or replaced it.
 static bool disk_has_lock_name(const struct disk *disk, int file)
 {
     struct stat ours;
@@ -146,7 +153,7 @@ static bool disk_has_lock_name(const struct disk *disk, int file)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-// The file says to others, and to older versions, that the directory is used.
+// The lock file tells other processes, and older versions, that the directory is used.
 static int disk_claim_file(struct disk *disk)
 {
     for (;;) {
@@ -194,7 +201,7 @@ static void disk_unlock(void *self)
 {
     struct disk *disk = self;
 
-    // The file stays: whoever waits to open it must find the same one.
+    // The file remains, so that all processes open the same one.
     if (disk->lock >= 0) {
         (void)close(disk->lock);
         disk->lock = -1;
@@ -297,8 +304,8 @@ static int disk_write(void *self, int file, const struct iovec *parts, int count
     return written < 0 ? errno : 0;
 }
 
-// Asks the file system how much space there is. On a network it may have to ask another machine, so
-// that this is no call for who cannot wait.
+// Asks the file system for its free space. On a network this may wait, so it must not be called
+// where waiting is forbidden.
 static void disk_note_space(struct disk *disk)
 {
     struct statvfs space;
@@ -318,7 +325,7 @@ static int disk_sync(void *self, int file)
     return error;
 }
 
-// What a file has already was set aside, too.
+// The present bytes of a file are allocated already.
 static int disk_allocate(void *self, int file, uint64_t size)
 {
     uint64_t from = 0;
@@ -327,7 +334,7 @@ static int disk_allocate(void *self, int file, uint64_t size)
     if (error || from >= size) {
         return error;
     }
-    // Where the file system cannot do it, the C library writes to each block.
+    // If the file system does not support it, the C library writes to each block.
     do {
         error = posix_fallocate(file, (off_t)from, (off_t)(size - from));
     } while (error == EINTR);
@@ -431,17 +438,17 @@ void journal_disk_close(struct journal_io *io)
 //
 
 struct disk_reader {
-    struct journal_io real; // lists and reads
+    struct journal_io real; // for listing and reading
     int directory;
-    int lock; // -1: not held, or there is no such file
+    int lock; // -1: not held, or the file is missing
 };
 
 //
 // The claim
 //
 
-// As a broker does it, but that no file is made. Where the file system locks no directory, the file
-// has to do.
+// As a broker claims it, but no file is created. If the file system cannot lock directories, the
+// lock file has to be enough.
 static int reader_lock(void *self)
 {
     struct disk_reader *reader = self;
@@ -493,7 +500,7 @@ static int reader_open(void *self, const char *name, enum journal_open how, int 
 }
 
 //
-// What is not done
+// Operations that are not executed
 //
 
 static int readonly_write(void *self, int file, const struct iovec *parts, int count,

@@ -23,7 +23,7 @@ static nsec_t examine_now(void)
     return examine_clock(CLOCK_MONOTONIC);
 }
 
-// Nobody hands anything to a thread while a journal is read.
+// No task is given while a journal is read.
 static const struct journal_worker examine_no_worker;
 
 static bool examine_jobs(struct journal *journal, struct broker *broker,
@@ -64,7 +64,7 @@ static bool examine_directory(const struct journal_io *io, struct journal_examin
     } else {
         error_set(why, "out of memory");
     }
-    // It was never opened to be written: nothing is.
+    // It was never opened for writing: nothing is written.
     (void)journal_close(journal);
     broker_free(broker);
     return good;

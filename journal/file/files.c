@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+
+// A journal in files as a storage: opening and closing, which may wait for the disk, and the table.
+
 #include "journal/file/files.h"
 
 #include "core/base/log.h"
@@ -9,15 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The files at the start, when nobody is served yet, and at the end, when nobody is any more: here
-// it may wait for the disk.
-
-// What a journal that is opened on a full disk may have beside its reserved bytes, and what it
-// must.
+// The space beside reserved bytes that a journal opened on a full disk should have, and must have.
 #define SCANTY ((uint64_t)64 * 1024)
 #define SCANTIEST ((uint64_t)4 * 1024)
 
-// False where that could not be said.
+// Records in the manifest where the journal ends. False if that failed.
 static bool files_say_closed(struct journal *journal)
 {
     const struct segment *current = journal->segments.current;
@@ -32,7 +31,7 @@ static bool files_say_closed(struct journal *journal)
     return manifest_save(&manifest, io) == 0 && io->sync_directory(io->disk) == 0;
 }
 
-// The name of the host, for a journal that has none.
+// Names the host for a journal without a name.
 static void files_name_host(struct journal *journal, const char *host)
 {
     if (files_of(journal)->manifest.host[0] == '\0' && host) {
@@ -59,7 +58,7 @@ static bool files_claim(struct journal *journal, struct error_text *why)
         return error_set(why, "a beanstalkd is running on this directory: stop it first");
     }
     if (error) {
-        return error_set(why, "cannot be claimed: %s", strerror(error));
+        return error_set(why, "the directory cannot be locked: %s", strerror(error));
     }
     files_of(journal)->locked = true;
     return true;
@@ -74,8 +73,8 @@ static bool files_open(struct journal *journal, struct restored *restored, struc
     return true;
 }
 
-// Segments of the last time may have space set aside that is of no use any more: the youngest has,
-// and others where a power cut has undone that they gave it back.
+// Frees unused space of the last process's segments: that of the youngest, and of others where a
+// power failure has undone it.
 static void files_give_back(const struct journal *journal)
 {
     const struct journal_io *io = files_of(journal)->io;
@@ -98,7 +97,7 @@ static void files_give_back(const struct journal *journal)
     }
 }
 
-// A first file to write to. On a full disk, a small one will do: jobs can be worked then.
+// Creates the first file to write to. On a full disk a small one is enough to work jobs.
 static bool files_begin_file(struct journal *journal, struct error_text *why)
 {
     const uint64_t sizes[] = {journal->settings.segment_size + journal->ledger.reserved,
@@ -122,7 +121,7 @@ static bool files_begin_file(struct journal *journal, struct error_text *why)
         }
     }
     segment_free(task.segment);
-    return error_set(why, "a file of %llu bytes cannot be made: %s", (unsigned long long)task.size,
+    return error_set(why, "cannot create a file of %llu bytes: %s", (unsigned long long)task.size,
                      strerror(task.error));
 }
 
@@ -136,8 +135,8 @@ static bool files_begin(struct journal *journal, struct error_text *why)
 // Closing
 //
 
-// What is set aside is given back, so that a journal at rest is as large as it need be. All is
-// synced: what compaction has emptied can go.
+// Frees unused space, so that a closed journal is as small as possible. Everything is synced, so
+// emptied segments can be removed.
 static bool files_tidy(struct journal *journal)
 {
     const struct journal_io *io = files_of(journal)->io;
@@ -153,14 +152,14 @@ static bool files_tidy(struct journal *journal)
     if (files_of(journal)->next) {
         (void)io->remove(io->disk, SEGMENT_SPARE_NAME);
     }
-    // Nobody waits for that.
+    // No client waits: the space is freed at once.
     if (journal->segments.removing) {
         struct task task = {
             .kind = TASK_REMOVE, .segment = journal->segments.removing, .size = UINT64_MAX};
 
         (void)slot_run(&journal->slot, &task);
     }
-    // Nothing is lost where it is not said.
+    // Without it, the next start only knows less.
     (void)files_say_closed(journal);
     return true;
 }
@@ -168,8 +167,6 @@ static bool files_tidy(struct journal *journal)
 //
 // The storage
 //
-
-// What the general half of the journal asks of files: the table, and what is only needed for it.
 
 static bool files_before_write(struct journal *journal)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+
+// Segments in files: the spare, space for records, and a segment that fails.
+
 #include "core/base/hash.h"
 #include "core/base/log.h"
-#include "journal/file/files.h"
 #include "journal/file/files_private.h"
 #include "journal/space.h"
 
@@ -55,7 +57,7 @@ bool files_take_spare(struct journal *journal)
 // Space
 //
 
-// What goes beyond a segment may be this share of what is left on the disk.
+// Records that exceed a segment may take this share of the free disk space.
 enum { OVERFLOW_SHARE = 4 };
 
 bool files_next_fits(const struct journal *journal, uint64_t size, uint64_t beside)
@@ -65,25 +67,25 @@ bool files_next_fits(const struct journal *journal, uint64_t size, uint64_t besi
     return spare && space_fits(journal, spare, CODEC_SEGMENT_HEAD, size, beside);
 }
 
-// What a file must have beside reserved bytes for a record of that size to be its first.
+// The size beside reserved bytes of a file whose first record has that size.
 static uint64_t files_with_first(uint64_t size)
 {
     return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SPACE_SLACK;
 }
 
-// Whether no segment of the usual size has space for the record, not even an empty one.
+// Whether the record fits into no segment of the usual size, not even an empty one.
 static bool files_is_oversize(const struct journal *journal, uint64_t size)
 {
     return files_with_first(size) + RESERVED_END + RESERVED_BURIAL > journal->settings.segment_size;
 }
 
-// Such a record has a file of its own: the spare, made larger before it is written.
+// Such a record begins a file: the spare, enlarged before it is written.
 static bool files_begins_file(const struct journal *journal, uint64_t size)
 {
     return files_spare(journal) && files_is_oversize(journal, size);
 }
 
-// What goes beyond a segment must find space on the disk later: there must be plenty now.
+// Records that exceed a segment must find disk space later: there must be plenty now.
 static bool files_may_overflow(const struct journal *journal, uint64_t size)
 {
     bool begins = files_begins_file(journal, size);
@@ -102,7 +104,8 @@ bool files_can_take(const struct journal *journal, uint64_t size, uint64_t extra
            files_may_overflow(journal, size + extra);
 }
 
-// What a segment must have for its records, and, where it is written to, for the reserved bytes.
+// The size that a segment must have for its records and, if it is the current one, the reserved
+// bytes.
 static uint64_t files_least_size(const struct journal *journal, const struct segment *segment)
 {
     return segment->end + (segment == journal->segments.current ? journal->ledger.reserved : 0);
@@ -128,11 +131,11 @@ uint64_t files_wanted(const struct journal *journal, const struct segment *segme
 {
     uint64_t least = files_least_size(journal, segment);
 
-    // Where even that is hard to have, no more is asked for.
+    // After a failure, no more than the minimum is asked for.
     return journal->failure.count > 0 ? least : least + journal->settings.segment_size / 4;
 }
 
-// What a file needs beside reserved bytes to take the record that compaction waits to copy.
+// The size beside reserved bytes that a file needs for the record that compaction waits to copy.
 static uint64_t files_copy_needs(const struct journal *journal)
 {
     size_t size = journal->compaction.wants;
@@ -231,7 +234,7 @@ static void files_note_unsure(struct journal *journal, struct segment *bad,
     }
 }
 
-// There is one: nothing is handed over without.
+// The replacement exists: no task is given without it.
 static struct segment *files_replace(struct journal *journal, struct segment *bad)
 {
     struct files *files = files_of(journal);

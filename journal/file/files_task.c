@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+
+// Tasks of a journal in files. The order of writes, syncs and renames is what makes the journal
+// safe.
+
 #include "journal/file/files.h"
 
 #include "journal/codec.h"
@@ -7,9 +11,8 @@
 #include <errno.h>
 #include <time.h>
 
-// Pieces of memory that are written in one call: as many as Linux takes.
+// Most buffers in one call, the limit of Linux.
 enum { PARTS_MAX = 1024 };
-// As many zeros as are ever written ahead.
 static char task_zeros[FILES_ZEROS_MAX];
 
 static bool task_fail(struct task *task, int error, const char *what, struct segment *bad)
@@ -43,7 +46,7 @@ static bool task_sync_segment(struct task *task, const struct journal_io *io,
     return true;
 }
 
-// Writes all of the parts, which are used up.
+// Writes all parts, whose fields are used up.
 static int task_write_parts(const struct journal_io *io, int file, struct iovec *part, int count,
                             uint64_t offset)
 {
@@ -66,8 +69,7 @@ static int task_write_parts(const struct journal_io *io, int file, struct iovec 
     return 0;
 }
 
-// Where zeros are written ahead of the segment's end, with the part that does it; `end` where none
-// are.
+// Adds a part of zeros to be written after `end`. Returns where they end; `end`: there are none.
 static uint64_t task_add_zeros(const struct task *task, const struct segment *segment, uint64_t end,
                                struct iovec *part)
 {
@@ -83,8 +85,8 @@ static uint64_t task_add_zeros(const struct task *task, const struct segment *se
     return end + len;
 }
 
-// Writes chunks from `*next` on, which moves on: as many as stand one after the other in a segment,
-// and fit into one call.
+// Writes chunks from `*next` on, and advances it: as many as are contiguous in a segment and fit
+// into one call.
 static bool task_write_chunks(struct task *task, const struct journal_io *io, struct chunk **next)
 {
     struct iovec parts[PARTS_MAX];
@@ -125,9 +127,8 @@ static int task_write_head(const struct journal_io *io, const struct segment *se
     return error ? error : io->sync(io->disk, segment->file);
 }
 
-// Gives the file its name, for good. Where the directory cannot be synced, the name may last or
-// not: nobody has been told of what is in the file, which is whole, and another one can take its
-// place.
+// Gives the file its name, durably. If the directory cannot be synced, the name may last or not:
+// the file is complete, but no client was told of its records, and another file can replace it.
 static int task_name_file(const struct journal_io *io, const struct segment *segment)
 {
     char name[SEGMENT_NAME_MAX];
@@ -138,8 +139,8 @@ static int task_name_file(const struct journal_io *io, const struct segment *seg
     return error ? error : io->sync_directory(io->disk);
 }
 
-// The head comes last: with its name, the file is the youngest segment, and the one before it ends
-// where its head says. What is not there then must not be missed.
+// The head is written last: with its name, the file becomes the youngest segment, and its head
+// defines where the segment before ends. Nothing before that place may be missing then.
 static bool task_publish(struct task *task, const struct journal_io *io, struct segment *segment)
 {
     int error = task_write_head(io, segment);
@@ -155,8 +156,8 @@ static bool task_publish(struct task *task, const struct journal_io *io, struct 
     return true;
 }
 
-// That segment is written to no more. One that has failed ends where it is known to be good; where
-// nothing ever was synced, that is a hope.
+// No more is written to that segment. If it has failed, it ends where it is known to be safe; if
+// nothing was ever synced, there is no guarantee.
 static bool task_leave(struct task *task, const struct journal_io *io, struct segment *segment)
 {
     if (segment->file < 0 || segment->synced >= segment->written) {
@@ -169,7 +170,7 @@ static bool task_leave(struct task *task, const struct journal_io *io, struct se
     return task_sync_segment(task, io, segment);
 }
 
-// Writes all chunks of the batch that stand in the segment, from `*next` on.
+// Writes all chunks of the batch in the segment, from `*next` on.
 static bool task_write_segment(struct task *task, const struct journal_io *io,
                                struct segment *segment, struct chunk **next)
 {
@@ -234,7 +235,7 @@ static bool task_run_resize(struct task *task, const struct journal_io *io)
 
     if (error) {
         if (more) {
-            // Some of it may have been set aside.
+            // A part of it may have been allocated.
             (void)io->truncate(io->disk, segment->file, segment->size);
         }
         return task_fail(task, error, more ? "allocate" : "resize", segment);
@@ -250,8 +251,8 @@ static void task_close_segment(const struct journal_io *io, struct segment *segm
     }
 }
 
-// What was lost with a damaged file may still be of use to somebody. What is open keeps its space:
-// where it cannot be opened, that goes with the name.
+// A damaged file is kept, since its lost records may still be useful. An open file keeps its space
+// without a name; if it cannot be opened, the space is freed with the name.
 static int task_take_name(const struct task *task, const struct journal_io *io)
 {
     struct segment *segment = task->segment;
@@ -315,7 +316,7 @@ void task_run(struct task *task, const struct journal_io *io)
     task->synced_for = 0;
     task->failed = NULL;
     task->bad = NULL;
-    // No file lapses.
+    // Files have no lease to renew.
     ENSURE(task->kind != TASK_RENEW_LEASE);
     (void)runs[task->kind](task, io);
 }

@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: MIT */
+
+// Maintenance of the files: prepares the spare, allocates and frees space, removes files.
+//
+// How long that takes depends on the size of the files, and batches have to wait for it. So it is
+// done in steps of at most settings.step_size. A spare grows until it is large enough. A file to be
+// removed first loses its name, durably, and then its space, while it is still open. If the process
+// ends meanwhile, the next start removes an incomplete spare, and the system frees a file without a
+// name.
+
 #include "core/base/log.h"
 #include "journal/file/files_private.h"
 
 #include <string.h>
 
-// Upkeep: what is done for the files beside writing to them. A spare is made, space is set aside
-// and given back, files are removed.
-//
-// How long that takes depends on how large the files are, and what clients wait for has to wait for
-// it. So it is done in pieces, none of which is about more than settings.step_size: a spare grows
-// until it is large enough, and a file that is to go first loses its name, for good, and then,
-// while it is still open, its space. Should the process end meanwhile, the next start removes what
-// was to be the spare, and the system frees what has no name.
-
-// So many pieces may come before the next batch while compaction is behind, unless they are steps
-// of a large file.
+// Most steps before the next batch while compaction is behind, unless they are steps of one large
+// file.
 enum { PIECES_BEHIND = 4 };
 
 uint64_t files_maintenance_share(const struct journal *journal, uint64_t bytes)
 {
-    // For as many bytes as a batch has, space is to be set aside, and given back.
+    // As many bytes as the batch has are to be allocated, and to be freed.
     uint64_t pieces = 1 + 4 * bytes / journal->settings.step_size;
 
-    // Where files are small, more of them may be wanted than batches come.
+    // If files are small, more of them may be needed than batches come.
     bool steps = files_of(journal)->freeing || (files_of(journal)->next && !files_spare(journal));
 
     return !steps && pieces < PIECES_BEHIND && compact_is_behind(journal) ? PIECES_BEHIND : pieces;
 }
 
-// How far one piece takes a size of `from` to `to`.
+// The size after one step from `from` to `to`.
 static uint64_t maintenance_step(const struct journal *journal, uint64_t from, uint64_t to)
 {
     uint64_t most = journal->settings.step_size;
@@ -39,8 +39,7 @@ static uint64_t maintenance_step(const struct journal *journal, uint64_t from, u
     return from - to > most ? from - most : to;
 }
 
-// What is to be the spare has memory for an id: where it becomes the current segment, there is no
-// asking for memory.
+// The spare has memory for one id: when it becomes the current segment, no memory can be allocated.
 static struct segment *maintenance_new_spare(struct journal *journal)
 {
     struct segment *segment = segment_new(0, files_draw_salt(journal));
@@ -69,15 +68,14 @@ static bool maintenance_prepare(struct journal *journal)
     return turn_give(journal);
 }
 
-// A segment that is on its way has the spare's name until it is published.
+// Until the current segment is published, its file has the spare's name.
 static bool maintenance_wants_spare(const struct journal *journal)
 {
     return !files_spare(journal) &&
            (segment_is_published(journal->segments.current) || journal->segments.current->file < 0);
 }
 
-// A piece of it. What is given back must not be counted on from now on, what is wanted not before
-// it is there.
+// One step. Freed space must not be counted from now on, allocated space only when it is there.
 static bool maintenance_resize(struct journal *journal, struct segment *segment, uint64_t size)
 {
     size = maintenance_step(journal, segment->size, size);
@@ -88,7 +86,7 @@ static bool maintenance_resize(struct journal *journal, struct segment *segment,
     return turn_give(journal);
 }
 
-// A segment that is written to no more gives back what it had set aside, and is closed.
+// Segments before the current one free their unused space, and are closed.
 static bool maintenance_trim(struct journal *journal)
 {
     for (size_t i = journal->segments.list.count; i-- > 0;) {
@@ -106,14 +104,13 @@ static bool maintenance_trim(struct journal *journal)
             return maintenance_resize(journal, segment, segment->end);
         }
         files_close_segment(journal, segment);
-        // Compaction may have waited for that.
+        // Compaction may have waited for it.
         journal->compaction.blocked = false;
     }
     return false;
 }
 
-// More than the usual, for a job that is to be copied, is kept for as long as there is space for
-// it.
+// Space beyond the usual size, for a job to be copied, is kept as long as the disk has it.
 static bool maintenance_fit_spare(struct journal *journal)
 {
     bool tries = journal->compaction.retry_at <= journal_present(journal);
@@ -127,7 +124,7 @@ static bool maintenance_fit_spare(struct journal *journal)
            maintenance_resize(journal, files_spare(journal), size);
 }
 
-// The current segment gives back what is set aside for reserved bytes that are no more.
+// The current segment frees space of reservations that no longer exist.
 static bool maintenance_fit_current(struct journal *journal)
 {
     const struct segment *current = journal->segments.current;
@@ -152,7 +149,7 @@ static bool maintenance_remove(struct journal *journal)
     return turn_give(journal);
 }
 
-// A file without a name gives back some of its space.
+// Frees some space of a file without a name.
 static bool maintenance_free_space(struct journal *journal)
 {
     struct segment *segment = files_of(journal)->freeing;
@@ -197,15 +194,15 @@ static bool maintenance_store_manifest(struct journal *journal)
 
 bool files_maintain(struct journal *journal)
 {
-    // That cannot fail, and may bring the space that something else has failed for.
+    // This cannot fail, and may free the space for which something else has failed.
     if (maintenance_free_space(journal)) {
         return true;
     }
     if (journal_present(journal) < journal->maintenance.retry_at) {
         return false;
     }
-    // Nothing can be written without a file. Otherwise what is given back first is not needed
-    // twice.
+    // Nothing can be written without a file. Otherwise space is freed first, so that it is
+    // available for the rest.
     return maintenance_remove(journal) ||
            (journal->segments.current->file < 0 && maintenance_wants_spare(journal) &&
             maintenance_prepare(journal)) ||
@@ -215,8 +212,7 @@ bool files_maintain(struct journal *journal)
            maintenance_fit_current(journal) || maintenance_store_manifest(journal);
 }
 
-// What is to be written comes before what may come: where there is no space, the spare gives up
-// its.
+// The next write comes before future ones: if there is no space, the spare gives up its own.
 bool files_enlarge(struct journal *journal, struct segment *segment)
 {
     struct segment *spare = files_of(journal)->next;
@@ -234,10 +230,7 @@ bool files_enlarge(struct journal *journal, struct segment *segment)
 // Results
 //
 
-// What became of a task of upkeep: a spare that is there or could not be made, a file that is
-// larger or gone.
-
-// How long to wait before a failed piece of upkeep is tried again.
+// How long to wait before a failed task is tried again.
 #define MAINTENANCE_RETRY_FOR NSEC_PER_SEC
 
 void files_has_space_again(struct journal *journal)
@@ -286,7 +279,7 @@ static void maintenance_prepared(struct journal *journal)
 
 static void maintenance_freed(struct journal *journal)
 {
-    // What was to be a spare had no space.
+    // An incomplete spare had no space to give.
     bool frees = files_of(journal)->freeing->number > 0;
 
     if (files_of(journal)->freeing->file >= 0) {
@@ -294,7 +287,7 @@ static void maintenance_freed(struct journal *journal)
     }
     segment_free(files_of(journal)->freeing);
     files_of(journal)->freeing = NULL;
-    // There may be space for what was refused.
+    // There may now be space for a task that failed.
     journal->maintenance.retry_at = frees ? 0 : journal->maintenance.retry_at;
 }
 
@@ -306,7 +299,7 @@ static void maintenance_removed(struct journal *journal)
     maintenance_freed(journal);
 }
 
-// Told once for as long as it lasts.
+// Logged once for as long as it lasts.
 static void maintenance_failed(struct journal *journal)
 {
     const struct task *task = &journal->slot.task;
@@ -349,7 +342,7 @@ static void maintenance_not_prepared(struct journal *journal)
     maintenance_freed(journal);
 }
 
-// The spare is a good one still.
+// The spare remains usable.
 static void maintenance_cannot_copy(struct journal *journal)
 {
     struct compaction *at = &journal->compaction;
@@ -375,7 +368,7 @@ static void maintenance_not_resized(struct journal *journal)
     } else {
         maintenance_failed(journal);
     }
-    // Its records cannot be written.
+    // The records of this segment cannot be written.
     if (segment == files_too_small(journal)) {
         fail_for_now(journal);
     }

@@ -44,7 +44,7 @@ static enum manifest_found manifest_read(const char bytes[MANIFEST_SIZE], struct
     return MANIFEST_GOOD;
 }
 
-// The first bytes of the file; zeros where it is too short.
+// Reads the first bytes of the file; zeros if it is too short.
 static int manifest_read_bytes(const struct journal_io *io, int file, char bytes[MANIFEST_SIZE])
 {
     size_t at = 0;

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+
+// Reads segments back, each from its head to the end of its records. The head of the next segment
+// defines that end, so anything invalid before it is damage. The youngest segment ends at the first
+// invalid record: a batch that was being written at a power failure is torn there, and what follows
+// was never acknowledged. But if a later record says that the segment had been synced beyond that
+// place, it is damage.
+
 #include "core/base/log.h"
 #include "journal/file/replay.h"
 
@@ -7,13 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Coming back. Each segment is read from its head to where its records end. The head of the next
-// one says where that is, so that anything else before it is damage. The youngest ends where the
-// first record does not check: a batch that was being written when the power went is torn there,
-// and what is behind it was never acknowledged to anybody. But a record behind it that says that
-// the segment had been synced that far shows that it is damage.
-
-// After so many records, others are told how many jobs there are.
+// After this many records the number of jobs is published.
 enum { RECORDS_TOLD = 1024 };
 
 // A segment that is being read.
@@ -21,10 +22,10 @@ struct segment_reading {
     struct replay *replay;
     struct scan *scan;
     struct segment *segment;
-    bool open_end;     // nobody says for sure where its records end
-    uint64_t synced;   // so much of it is on the disk, as records say
+    bool open_end;     // it is uncertain where its records end
+    uint64_t synced;   // how far it was synced, by its records
     uint64_t closed;   // where the journal was closed; 0: it was not, or not here
-    uint64_t rest_end; // OPEN_END, once something did not check: nothing but zeros behind
+    uint64_t rest_end; // with `open_end`, after an invalid record: only zeros follow
 };
 
 static bool replay_scan_fails(struct segment_reading *reading)
@@ -33,10 +34,10 @@ static bool replay_scan_fails(struct segment_reading *reading)
                         reading->scan->error);
 }
 
-// What is behind a record that does not check, in the youngest segment.
+// What follows an invalid record in the youngest segment.
 struct replay_rest {
     uint64_t records;
-    bool was_synced; // ... the place of the record that does not check
+    bool was_synced; // ... up to beyond the invalid record
 };
 
 static bool replay_examine_rest(struct segment_reading *reading, struct replay_rest *rest)
@@ -61,7 +62,7 @@ static bool replay_examine_rest(struct segment_reading *reading, struct replay_r
     return step == SCAN_END || replay_scan_fails(reading);
 }
 
-// The youngest segment ends here: was it torn, or is there more to come? `*torn` says which.
+// Decides whether the segment has a torn end here, `*torn`, or is damaged.
 static bool replay_judge_end(struct segment_reading *reading, bool *torn)
 {
     struct scan *scan = reading->scan;
@@ -78,7 +79,7 @@ static bool replay_judge_end(struct segment_reading *reading, bool *torn)
     if (!replay_examine_rest(reading, &rest)) {
         return false;
     }
-    // Who repairs wants all that is good.
+    // A repair keeps all valid records.
     *torn = !rest.was_synced && !(rest.records > 0 && reading->replay->journal->settings.repair);
     if (*torn) {
         segment_name(reading->segment->number, name);
@@ -89,8 +90,7 @@ static bool replay_judge_end(struct segment_reading *reading, bool *torn)
     return true;
 }
 
-// Something does not check. Goes on behind it, where that is possible. SCAN_END: the segment is
-// over.
+// A record is invalid. Continues after it if possible. SCAN_END: the segment ends.
 static enum scan_step replay_pass_over(struct segment_reading *reading, struct codec_record *record)
 {
     struct scan *scan = reading->scan;
@@ -117,7 +117,7 @@ static enum scan_step replay_pass_over(struct segment_reading *reading, struct c
     }
     until = step == SCAN_RECORD ? scan->record_at : until;
     return replay_loses(reading->replay, reading->segment->number, at, until - at,
-                        "a record does not check")
+                        "a record has a wrong checksum")
                ? step
                : SCAN_FAILED;
 }
@@ -160,7 +160,7 @@ static bool replay_apply(struct segment_reading *reading, const struct codec_rec
         return true;
     case APPLIED_NOT:
         return replay_loses(replay, reading->segment->number, scan->record_at,
-                            scan->at - scan->record_at, "a record says what cannot be");
+                            scan->at - scan->record_at, "a record is impossible at this place");
     case APPLIED_NO_MEMORY:
         return replay_fails(replay, reading->segment->number, scan->record_at, ENOMEM);
     }
@@ -186,10 +186,10 @@ static bool replay_read_records(struct segment_reading *reading)
     return step == SCAN_END;
 }
 
-// What is read may be in the system's memory only. Where a sync has failed it stays there, and the
-// system takes it for written: what no record says is synced is written once more. Where something
-// is lost, all that is good goes to another file before anybody is served: what the disk still
-// makes of this one is of no account.
+// What was read may be in the system's memory only. After a failed sync it stays there, and the
+// system takes it for written: all bytes that no record calls synced are written again. If
+// something is lost, all live content is rewritten to another file before any client is served, so
+// this one need not be synced.
 static bool replay_sync_youngest(struct segment_reading *reading)
 {
     struct scan *scan = reading->scan;
@@ -205,8 +205,8 @@ static bool replay_sync_youngest(struct segment_reading *reading)
     return error == 0 || replay_fails(reading->replay, reading->segment->number, 0, error);
 }
 
-// The end that the head of the next one says, `*end`, where that is known. False where the records
-// may end before it.
+// The end that the head of the next segment gives, if that is known. False if the records may end
+// before it.
 static bool replay_end_known(struct replay *replay, const struct segment *segment, uint64_t *end)
 {
     const struct segment_file *next = arrange_find(replay, segment->number + 1);
@@ -222,8 +222,8 @@ static bool replay_end_known(struct replay *replay, const struct segment *segmen
     return true;
 }
 
-// What is read of a segment that could not be synced is perhaps in the system's memory only: it is
-// written anew while the journal is used.
+// A segment that could not be synced may be in the system's memory only: its content is rewritten
+// in the course of compaction.
 static void replay_renew_unsure(const struct segment_reading *reading, bool youngest)
 {
     struct journal *journal = reading->replay->journal;
@@ -233,7 +233,7 @@ static void replay_renew_unsure(const struct segment_reading *reading, bool youn
     }
 }
 
-// A journal that was closed has all that it had.
+// A journal that was closed has all of its records.
 static bool replay_reaches_its_end(struct segment_reading *reading)
 {
     const struct segment *segment = reading->segment;
@@ -296,7 +296,7 @@ static bool replay_read_segment(struct replay *replay, struct segment *segment, 
     return good;
 }
 
-// Bytes of all files that are to be read.
+// Bytes of all files to be read.
 static uint64_t replay_size_of_all(const struct replay *replay)
 {
     uint64_t size = 0;

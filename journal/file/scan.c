@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define WINDOW ((size_t)1 << 20)
-// Larger records are not read into the window: their bodies go straight to where they stay.
+// Larger records are not read into the buffer: their bodies are read directly to their final place.
 #define WHOLE_MAX ((size_t)64 * 1024)
-// Where the disk cannot read a byte, so many around it are lost: systems read whole blocks.
+// If the disk cannot read a byte, the block around it is lost: systems read whole blocks.
 #define BLOCK ((uint64_t)4096)
 // Bytes that are written back at a time.
 enum { WRITE_BACK = 65536 };
@@ -61,9 +61,8 @@ void scan_start(struct scan *scan, uint64_t at, uint64_t salt)
     scan->salt = salt;
 }
 
-// Reads at least one byte, at most `len`. Where the scan passes over what cannot be read, 0xff
-// stands for it: no record begins with that, and, unlike zeros, it is not taken for space that was
-// never written to.
+// Reads at least one byte, at most `len`. Passing over bytes that cannot be read sets them to 0xff:
+// no record begins with that and, unlike zeros, it is not taken for unused space.
 static int scan_read_some(struct scan *scan, char *to, size_t len, uint64_t offset, size_t *got)
 {
     const struct journal_io *io = scan->io;
@@ -102,7 +101,7 @@ int scan_bytes(struct scan *scan, char *to, size_t len, uint64_t offset)
     return 0;
 }
 
-// Makes the window begin at `offset`, and fills it. What it has from there on is kept.
+// Makes the window begin at `offset`, and fills it; keeps what it already has from there on.
 static bool scan_window_move(struct scan *scan, uint64_t offset)
 {
     uint64_t end = scan->window_at + scan->filled;
@@ -122,7 +121,7 @@ static bool scan_window_move(struct scan *scan, uint64_t offset)
     return true;
 }
 
-// The bytes at `offset`, `len` of them at most WHOLE_MAX, which end before the limit; NULL:
+// The bytes at `offset`, `len` of them (at most WHOLE_MAX), all before the limit; NULL:
 // scan->error.
 static const char *scan_window_at(struct scan *scan, uint64_t offset, size_t len)
 {
@@ -134,8 +133,8 @@ static const char *scan_window_at(struct scan *scan, uint64_t offset, size_t len
     return scan->window + (offset - scan->window_at);
 }
 
-// Looks at the head of the record that is expected. SCAN_RECORD, with size and type, if the head
-// checks and the record ends before the limit.
+// Checks the head of the next record. SCAN_RECORD, with size and type, if it is valid and the
+// record ends before the limit.
 static enum scan_step scan_read_head(struct scan *scan, uint64_t *size, uint8_t *type)
 {
     const char *head;
@@ -158,8 +157,8 @@ static enum scan_step scan_read_head(struct scan *scan, uint64_t *size, uint8_t 
     return *size <= scan->limit - scan->at ? SCAN_RECORD : SCAN_BAD;
 }
 
-// The body of a large record, which begins at `offset`. What the window has of it is copied, the
-// rest is read straight to where it stays.
+// The body of a large record, which begins at `offset`: copied from the window as far as it is
+// there, otherwise read directly.
 static struct blob *scan_read_body(struct scan *scan, uint64_t offset, size_t len)
 {
     struct blob *blob = blob_new(len);
@@ -182,7 +181,7 @@ static struct blob *scan_read_body(struct scan *scan, uint64_t offset, size_t le
     return blob;
 }
 
-// What is long in the record that begins with these bytes: the body of a job, the value of a memo.
+// The long part of a record: the body of a job, the value of a memo.
 static bool scan_long_part(const char *bytes, size_t *start, size_t *len)
 {
     switch (codec_record_type(bytes)) {
@@ -216,7 +215,7 @@ static bool scan_read_parts(const struct scan *scan, const char *bytes, const ch
 
 static enum scan_step scan_read_large(struct scan *scan, uint64_t size, struct codec_record *record)
 {
-    // The record is larger than WHOLE_MAX, so it has all of these bytes.
+    // The record is larger than WHOLE_MAX, so these bytes exist.
     const char *bytes = scan_window_at(scan, scan->at, CODEC_JOB_FIXED + CODEC_NAMES_MAX);
     char padding[8];
     size_t start, len;
@@ -235,7 +234,7 @@ static enum scan_step scan_read_large(struct scan *scan, uint64_t size, struct c
     return scan_read_parts(scan, bytes, padding, record) ? SCAN_RECORD : SCAN_BAD;
 }
 
-// Reads the record of that size, whose head has been checked, and steps behind it.
+// Reads the record of that size, whose head is valid, and advances.
 static enum scan_step scan_read_record(struct scan *scan, uint64_t size,
                                        struct codec_record *record)
 {
@@ -285,9 +284,9 @@ enum scan_step scan_next_of(struct scan *scan, enum codec_type wanted, struct co
     return SCAN_RECORD;
 }
 
-// Where `at` is in a hole, the first place behind it that a record can stand at; `at` otherwise. A
-// hole reads as zeros, which are no record. The system is asked only where the window does not have
-// the next `len` bytes.
+// If `at` is in a hole of the file, the first place after it where a record can begin; otherwise
+// `at`. A hole reads as zeros, which are not a record. The system is asked only if the window does
+// not have the next `len` bytes.
 static uint64_t scan_behind_hole(const struct scan *scan, uint64_t at, size_t len)
 {
     uint64_t data;
@@ -299,7 +298,7 @@ static uint64_t scan_behind_hole(const struct scan *scan, uint64_t at, size_t le
     if (data >= scan->limit) {
         return scan->limit > at ? scan->limit : at;
     }
-    // The zeros that a record begins with may be the last ones of the hole.
+    // A record may begin with the last zeros of the hole.
     data = data / 8 * 8;
     return data > at + CODEC_HEAD ? data - CODEC_HEAD : at;
 }

@@ -83,7 +83,7 @@ nsec_t db_now(void)
     return nsec_from_seconds((uint64_t)now.tv_sec) + now.tv_nsec;
 }
 
-// A line is enough, and what is no text does not belong there.
+// One line is enough, and control characters must not reach a log.
 enum rows_outcome db_fail(struct db *db, enum rows_outcome outcome, const char *format, ...)
 {
     va_list args;
@@ -96,10 +96,10 @@ enum rows_outcome db_fail(struct db *db, enum rows_outcome outcome, const char *
 }
 
 //
-// Life
+// Opening and closing
 //
 
-// The longest of the lists says how many servers there are.
+// The longest of the lists gives the number of servers.
 static unsigned db_count_hosts(const PQconninfoOption *option)
 {
     unsigned most = 1;
@@ -171,7 +171,7 @@ void db_begin(struct db *db)
 {
     db_go_on(db);
     db->warned = false;
-    // An owner that has followed before hears what it tells others.
+    // An owner that was a standby before receives its own notifications.
     if (db->conn) {
         (void)db_hear(db);
     }
@@ -191,7 +191,7 @@ void db_resume(struct db *db)
     (void)eventfd_read(db->stop_fd, &count);
 }
 
-// Rounded up, so that it does not turn round in the last millisecond.
+// Rounded up, so that the last millisecond is not spent in a loop.
 static int db_left_ms(nsec_t until_at)
 {
     nsec_t left_for = until_at - db_now();
@@ -225,7 +225,7 @@ enum db_event db_poll(struct db *db, short events, nsec_t until_at)
 // Answers
 //
 
-// What a call that got no answer comes to.
+// The outcome of a call without an answer.
 static enum rows_outcome db_unanswered(enum db_kind kind)
 {
     return kind == DB_CHANGES ? ROWS_DOUBT : ROWS_AWAY;
@@ -238,8 +238,8 @@ static enum rows_outcome db_lose(struct db *db, enum db_kind kind)
     return db_unanswered(kind);
 }
 
-// Until the socket is ready. The connection is dropped where it is not: an answer that comes after
-// all would be taken for that to the next question.
+// Waits until the socket is ready. Otherwise the connection is dropped: a late answer would be
+// taken for that of the next question.
 static enum rows_outcome db_wait(struct db *db, short events, enum db_kind kind)
 {
     switch (db_poll(db, events, db->give_up_at)) {
@@ -247,7 +247,7 @@ static enum rows_outcome db_wait(struct db *db, short events, enum db_kind kind)
         return ROWS_DONE;
     case DB_LATE:
         db_drop(db);
-        return db_fail(db, db_unanswered(kind), "the database has not answered in time");
+        return db_fail(db, db_unanswered(kind), "the database did not answer in time");
     case DB_STOPPED:
         break;
     }
@@ -255,8 +255,8 @@ static enum rows_outcome db_wait(struct db *db, short events, enum db_kind kind)
     return db_fail(db, ROWS_STOPPED, "stopped");
 }
 
-// The server may have to be read while it is written to: it sends notices, and does not wait for us
-// to take them.
+// The server may have to be read while it is written to: it sends notices, and does not wait until
+// they are taken.
 static enum rows_outcome db_flush(struct db *db, enum db_kind kind)
 {
     for (;;) {
@@ -279,7 +279,7 @@ static enum rows_outcome db_flush(struct db *db, enum db_kind kind)
     }
 }
 
-// The next result; NULL: there is none left.
+// The next result; NULL: no more.
 static enum rows_outcome db_next(struct db *db, enum db_kind kind, PGresult **result)
 {
     while (PQisBusy(db->conn)) {
@@ -300,23 +300,23 @@ static enum rows_outcome db_judge(struct db *db, const PGresult *result, enum db
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    struct sqlstate_meaning verdict =
+    struct sqlstate_meaning meaning =
         sqlstate_of_error(PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED), state);
 
-    if (verdict.outcome == ROWS_DOUBT && verdict.leave) {
-        verdict.outcome = db_unanswered(kind);
+    if (meaning.outcome == ROWS_DOUBT && meaning.leave) {
+        meaning.outcome = db_unanswered(kind);
     }
     if (state && what) {
-        (void)db_fail(db, verdict.outcome, "%s (SQLSTATE %s)", what, state);
+        (void)db_fail(db, meaning.outcome, "%s (SQLSTATE %s)", what, state);
     } else {
-        (void)db_fail(db, verdict.outcome, "%s", PQerrorMessage(db->conn));
+        (void)db_fail(db, meaning.outcome, "%s", PQerrorMessage(db->conn));
     }
-    // No such table, or schema.
+    // Unknown table, or schema.
     db->unknown = state && (strcmp(state, "42P01") == 0 || strcmp(state, "3F000") == 0);
-    if (verdict.leave) {
+    if (meaning.leave) {
         db_drop(db);
     }
-    return verdict.outcome;
+    return meaning.outcome;
 }
 
 static bool db_is_good(const PGresult *result)
@@ -326,8 +326,8 @@ static bool db_is_good(const PGresult *result)
     return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_SINGLE_TUPLE;
 }
 
-// Takes what is answered. Of several results the last counts, or the first that is an error: none
-// comes behind it.
+// Takes the answer. Of several results the last counts, or the first error, which is the last one
+// anyway.
 static enum rows_outcome db_collect(struct db *db, enum db_kind kind, PGresult **last)
 {
     enum rows_outcome outcome = db_flush(db, kind);
@@ -354,8 +354,8 @@ static enum rows_outcome db_collect(struct db *db, enum db_kind kind, PGresult *
 // Statements
 //
 
-// Whether there is a connection. None is made here: a statement may be one of a transaction that
-// has begun in the connection before.
+// Whether there is a connection. None is made here: the statement may belong to a transaction of
+// the last connection.
 static bool db_is_connected(struct db *db)
 {
     if (db->conn && PQstatus(db->conn) == CONNECTION_OK) {
@@ -372,7 +372,7 @@ enum rows_outcome db_ask(struct db *db, const char *question, enum db_kind kind,
     if (!db_is_connected(db)) {
         return ROWS_AWAY;
     }
-    // Where it cannot be sent, nothing has left.
+    // If it cannot be sent, nothing was sent.
     return PQsendQuery(db->conn, question) ? db_collect(db, kind, result) : db_lose(db, DB_LOOKS);
 }
 
@@ -418,10 +418,11 @@ enum rows_outcome db_run(struct db *db, enum statement statement, const struct p
 }
 
 //
-// Rows as they come
+// Streaming of rows
 //
 
-// So much of an answer is read in order to drop it. Where there is more, the connection is dropped.
+// Most bytes of an answer that are read only to drop them. If there are more, the connection is
+// dropped.
 #define DROP_MOST ((size_t)4 * 1024 * 1024)
 
 static enum rows_outcome db_drop_rest(struct db *db)
@@ -466,7 +467,7 @@ enum rows_outcome db_stream(struct db *db, const char *question, const struct pg
             db_go_on(db);
         } else if (!db_is_good(result)) {
             outcome = db_judge(db, result, DB_LOOKS);
-            db_drop(db); // rather than read what else there is
+            db_drop(db); // instead of reading the rest
         }
         PQclear(result);
     }
@@ -477,7 +478,7 @@ enum rows_outcome db_stream(struct db *db, const char *question, const struct pg
 // Notifications
 //
 
-// A server that knows no LISTEN (CockroachDB) is not asked again: whoever waits polls then.
+// A server without LISTEN (CockroachDB) is not asked again: standbys poll then.
 static enum rows_outcome db_listen_once(struct db *db)
 {
     char command[ROWS_NAME_MAX + 16];

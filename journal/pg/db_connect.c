@@ -12,13 +12,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// libpq would go from server to server itself, but stays for ever with one that does not answer:
-// only its blocking calls know connect_timeout. So each address of each server is asked in a
-// connection of its own, and given up after that time.
+// libpq would try one server after the other itself, but would wait for ever for one that does not
+// answer: only its blocking calls observe connect_timeout. So each address of each server is tried
+// by a connection of its own, with a timeout.
 //
-// The first that takes writes is taken (target_session_attrs). Where a database has split, and two
-// servers do, no fence within the database can tell: whoever has it fail over must see to it that
-// the primary of before takes no commits any more (synchronous_standby_names, a watchdog).
+// The first server that accepts writes is taken (target_session_attrs). If a database has split and
+// two servers do, no fence within the database can detect it: its failover must make sure that the
+// former primary accepts no commits (synchronous_standby_names, a watchdog).
 
 #define HOST_MAX 1024
 struct db_params {
@@ -47,7 +47,7 @@ static void db_param(struct db_params *params, const char *keyword, const char *
     }
 }
 
-// Where the user has not said it himself.
+// Sets a parameter unless the user has set it.
 static void db_default_param(const struct db *db, struct db_params *params, const char *keyword,
                              const char *value)
 {
@@ -56,7 +56,7 @@ static void db_default_param(const struct db *db, struct db_params *params, cons
     }
 }
 
-// The part of a list for that server; one part alone is for all.
+// The item of a list for that server; a single item is for all servers.
 static const char *db_list_part(const char *list, unsigned index, char *part, size_t size)
 {
     const char *at = list;
@@ -128,7 +128,8 @@ static enum rows_outcome db_handshake(struct db *db, nsec_t until_at)
     }
 }
 
-// It tells what a commit is worth by a warning: "canceling wait for synchronous replication".
+// By a warning the server tells that a commit is not replicated: "canceling wait for synchronous
+// replication".
 static void db_take_notice(void *context, const PGresult *result)
 {
     struct db *db = context;
@@ -143,10 +144,10 @@ static void db_take_notice(void *context, const PGresult *result)
 }
 
 //
-// What a session begins with
+// The beginning of a session
 //
 
-// The number of the server's process, in that column. 0: it does not say.
+// The process id of the server, in that column. 0: it is not there.
 static uint64_t db_server_process(const PGresult *result, int column)
 {
     uint64_t process = 0;
@@ -156,13 +157,13 @@ static uint64_t db_server_process(const PGresult *result, int column)
     return digits_read(slice_str(text), &process) ? process : 0;
 }
 
-// A transaction whose client has stalled must not keep the lease from others. But no statement is
-// ended by time: that would end the wait for a standby, and leave a commit in doubt. A wait for a
-// lock is, before its time is up on this side: a session that is left while it waits lives on, and
-// where what it waits for lasts, as a standby of the database that has gone, there would be ever
-// more of them. Whoever waits for a row takes it as it is then. And a session whose answer nobody
-// takes ends when four such times are over: it holds the unit that is read, for as long as TCP
-// would try otherwise.
+// A transaction whose client has stalled must not keep the lease from other processes. No statement
+// has a time limit: that would end the wait for a standby of the database, and leave a commit in
+// doubt. A wait for a lock has one that ends before this side gives up: an abandoned session would
+// go on waiting, and if a standby of the database has failed, such sessions would accumulate. A
+// process that waits for a row reads its latest state. A session whose client does not take its
+// answer ends after four times our patience: it locks the unit that is read, for as long as TCP
+// would retry otherwise.
 #define GREETING                                                                                   \
     "SET idle_in_transaction_session_timeout = '2s'; SET statement_timeout = 0; "                  \
     "SET lock_timeout = %" PRIu64 "; SET default_transaction_isolation = 'read committed'; "       \
@@ -207,7 +208,7 @@ static enum rows_outcome db_greet(struct db *db, uint64_t *process)
 // One server after the other
 //
 
-// Unless the user says so himself, an address that is silent leaves time for the others.
+// Unless the user has set a limit, an address that does not answer leaves time for the others.
 static nsec_t db_connect_for(const struct db *db, unsigned addresses)
 {
     const char *text = db_option(db, "connect_timeout");
@@ -217,7 +218,7 @@ static nsec_t db_connect_for(const struct db *db, unsigned addresses)
     if (!text) {
         return share_for < 2 * NSEC_PER_SEC ? share_for : 2 * NSEC_PER_SEC;
     }
-    // 0, or what is no number: for ever, as libpq has it.
+    // 0 or an invalid number: no limit, as in libpq.
     if (!digits_read(slice_str(text), &seconds) || seconds > UINT32_MAX || seconds == 0) {
         return NSEC_NEVER;
     }
@@ -248,21 +249,20 @@ static enum rows_outcome db_make_connection(struct db *db, const struct db_param
 // Poolers
 //
 
-// A pooler that gives each transaction another session takes away what was prepared, set, and
-// listened to. While the pool is idle it gives the same one each time, so the connection alone
-// cannot tell. A second one can: as long as the first one is there, a session of its own is given
-// to nobody else. Poolers choose the session that was used last, or the one that was not used for
-// longest; with numbers of questions that differ, both are found out, however many sessions there
-// are.
+// A pooler that gives each transaction another session loses prepared statements, settings and
+// LISTEN. While its pool is idle it gives the same session each time, so the connection alone
+// cannot tell. A second connection can: while the first exists, no other connection gets its
+// session, unless sessions are shared. Poolers choose the session used last, or the one unused for
+// longest; different numbers of questions detect both, for any number of sessions.
 enum { POOLER_ROUNDS = 3 };
 
 #define POOLER_SHARES                                                                              \
-    "a pooler is between, and gives each transaction another session: connect to the database "    \
+    "a connection pooler gives each transaction another session: connect to the database "         \
     "itself, or to a pool that keeps sessions (PgBouncer: pool_mode = session)"
 
 #define OTHER_FOR (5 * NSEC_PER_SEC)
 
-// What the other connection takes must leave time for the first one.
+// The other connection must leave time for the first one.
 static nsec_t db_other_until(const struct db *db)
 {
     nsec_t now_at = db_now();
@@ -289,8 +289,8 @@ static void db_exchange(struct db *db, PGconn **other)
     *other = conn;
 }
 
-// Whether one of so many answers on the other connection comes from that process. Where none comes
-// in time, all sessions are in use, as they are only where each belongs to somebody.
+// Whether one of that many answers on the other connection comes from that process. If none comes
+// in time, all sessions are in use, which happens only if each belongs to one client.
 static bool db_answers_there(struct db *db, PGconn **other, unsigned questions, uint64_t process)
 {
     uint64_t found = 0;
@@ -326,7 +326,8 @@ static enum rows_outcome db_compare_sessions(struct db *db, PGconn **other, uint
     return ROWS_DONE;
 }
 
-// Of the process at the other end, a pooler does not give the number: it has keys of its own.
+// If there is a pooler, the process id of the connection is not that of the server: a pooler has
+// keys of its own.
 static enum rows_outcome db_check_session(struct db *db, const struct db_params *params,
                                           uint64_t process)
 {
@@ -360,7 +361,7 @@ static enum rows_outcome db_connect_with(struct db *db, const struct db_params *
     return outcome == ROWS_DONE ? db_check_session(db, params, process) : outcome;
 }
 
-// Where the host is a name that has to be looked up, its addresses.
+// The addresses of the host, if it is a name that has to be resolved.
 static enum rows_outcome db_resolve(struct db *db, const struct db_params *params,
                                     struct addrinfo **addresses)
 {
@@ -373,8 +374,7 @@ static enum rows_outcome db_resolve(struct db *db, const struct db_params *param
         return ROWS_DONE;
     }
     error = getaddrinfo(host, NULL, &hints, addresses);
-    return error ? db_fail(db, ROWS_AWAY, "no address of \"%s\" is known: %s", host,
-                           gai_strerror(error))
+    return error ? db_fail(db, ROWS_AWAY, "cannot resolve \"%s\": %s", host, gai_strerror(error))
                  : ROWS_DONE;
 }
 
@@ -388,7 +388,8 @@ static unsigned db_count_addresses(const struct addrinfo *address)
     return count;
 }
 
-// One address after the other, of that server. Its name stays: a certificate has it.
+// Tries the addresses of that server one after the other. The name remains, for the server's
+// certificate.
 static enum rows_outcome db_connect_to(struct db *db, unsigned host)
 {
     struct db_params params;
@@ -415,7 +416,8 @@ static enum rows_outcome db_connect_to(struct db *db, unsigned host)
     return outcome;
 }
 
-// A password in a URI that is not percent-encoded ends in the host, and would be told with it.
+// A password in a URI that is not percent-encoded becomes a part of the host, and would be logged
+// with it.
 static bool db_host_is_sane(const struct db *db)
 {
     const char *host = db_option(db, "host");
@@ -423,13 +425,13 @@ static bool db_host_is_sane(const struct db *db)
     return !host || !strchr(host + (host[0] == '@'), '@');
 }
 
-// The one that was last had is asked first, then those behind it.
+// The last server used is tried first, then those after it.
 static enum rows_outcome db_connect_to_any(struct db *db)
 {
     enum rows_outcome outcome = ROWS_AWAY;
 
     if (!db->options || !db_host_is_sane(db)) {
-        return db_fail(db, ROWS_REFUSED, "this is no connection string as libpq knows them");
+        return db_fail(db, ROWS_REFUSED, "this is not a valid connection string of libpq");
     }
     for (unsigned tried = 0; tried < db->hosts && outcome == ROWS_AWAY; tried++) {
         outcome = db_connect_to(db, db->host);
@@ -462,6 +464,6 @@ enum rows_outcome db_ready(struct db *db)
     if (outcome != ROWS_DONE) {
         db_drop(db);
     }
-    db->warned = false; // what it warned of was no commit of ours
+    db->warned = false; // it was not about a commit of ours
     return outcome;
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+
+// Following an owner: reads new rows, and forgets units that were removed meanwhile.
+
 #include "journal/pg/follow.h"
 
 #include "core/base/log.h"
@@ -7,8 +10,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-
-// Of units that were removed while they were followed.
 
 static bool follow_end_jobs(struct follow *follow, const struct segment *segment)
 {
@@ -98,19 +99,19 @@ static void follow_forget_removed(struct follow *follow)
     }
 }
 
-// After so many records, others are told how many jobs there are.
+// After this many records the number of jobs is published.
 enum { RECORDS_TOLD = 1024 };
 #define LOOK_EVERY_FOR NSEC_PER_SEC
-// Where the lease lasts briefly, so many times meanwhile.
+// If the lease is short, it is read this many times while it lasts.
 enum { LOOKS = 4 };
-// Rows that are missing are looked for once more before they are taken to be lost.
+// Rows that are missing are read again this many times before they count as lost.
 enum { LOOKS_FOR_MISSING = 3 };
 
 //
 // Damage
 //
 
-// False where the start is refused for it.
+// Rows are lost or invalid. False if opening fails for it.
 static bool follow_loses(struct follow *follow, uint64_t unit, uint64_t seq, const char *what)
 {
     if (follow->journal->settings.repair) {
@@ -153,8 +154,8 @@ static bool follow_take_record(void *context, const struct codec_record *record)
 
     switch (apply_record(follow->journal, &follow->seen, follow->unit, record)) {
     case APPLIED:
-        // Whether they are still there or not. Where all is being written anew, one that says less
-        // was to be written before rows were lost, and what it goes by may be among these.
+        // Even if the units still exist. During a rewrite, a record that drops fewer units was
+        // written before rows were lost, and may depend on these.
         if (record->type == CODEC_DROPPED && record->number + 1 >= follow->rewrite_from) {
             (void)follow_forget_below(follow, record->number + 1);
         }
@@ -162,7 +163,7 @@ static bool follow_take_record(void *context, const struct codec_record *record)
         return true;
     case APPLIED_NOT:
         return follow_loses(follow, follow->unit->number, follow->at_seq,
-                            "a record says what cannot be");
+                            "a record is impossible at this place");
     case APPLIED_NO_MEMORY:
         return follow_fails(follow, "out of memory");
     }
@@ -173,7 +174,7 @@ static bool follow_take_record(void *context, const struct codec_record *record)
 // Rows
 //
 
-// With places for those before it that are lost, or were passed over.
+// Adds empty segments for numbers before it that are lost or were passed over.
 static struct segment *follow_add_segment(struct follow *follow, const struct unit_head *head)
 {
     struct segment_list *segments = &follow->journal->segments.list;
@@ -261,7 +262,7 @@ static bool follow_take_row(void *context, const struct rows_row *row)
     progress_grow(&follow->journal->progress, row->len);
     progress_add(&follow->journal->progress, row->len);
     if (!follow->rest_lost && !follow_read_row(follow, row, begins ? CODEC_SEGMENT_HEAD : 0)) {
-        // What is expected next.
+        // The next row to be expected.
         follow->seq = row->seq - 1;
         return false;
     }
@@ -305,7 +306,8 @@ static bool follow_is_time_to_look(const struct follow *follow)
     return pg->settings.boot() - follow->looked_at >= follow_look_every(pg);
 }
 
-// What is left of a unit that is lost is removed with it: no other may have its number.
+// A lost unit keeps its place, since no other unit may have its number; it is removed with the
+// rest.
 static bool follow_keep_place(struct follow *follow, uint64_t unit)
 {
     const struct segment_list *segments = &follow->journal->segments.list;
@@ -317,13 +319,13 @@ static bool follow_keep_place(struct follow *follow, uint64_t unit)
     return follow_add_segment(follow, &head) || follow_fails(follow, "out of memory");
 }
 
-// That the number is the same is not enough: rows may have been lost, and others added since.
+// The seq alone is not enough: rows may have been lost, and others added since.
 static bool follow_has_all(const struct follow *follow, const struct rows_lease *lease)
 {
     return follow->seq >= lease->seq && follow->last_unit >= lease->unit;
 }
 
-// Whether it is of another server of the database, or of another owner.
+// Whether the lease is of another server of the database, or of another owner.
 static bool follow_is_another(const struct rows_lease *before, const struct rows_lease *lease)
 {
     return lease->epoch != before->epoch || strcmp(lease->holder, before->holder) != 0 ||
@@ -331,8 +333,8 @@ static bool follow_is_another(const struct rows_lease *before, const struct rows
            lease->seq < before->seq;
 }
 
-// What was read is not what was expected. Another may have taken it meanwhile. `*elsewhere`:
-// reading goes on somewhere else, or not at all.
+// The rows are not as expected. Another process may have taken the lease meanwhile. `*elsewhere`:
+// reading continues at another place, or not at all.
 static enum follow_end follow_look_closely(struct follow *follow, struct rows_lease *lease,
                                            bool *elsewhere)
 {
@@ -340,7 +342,7 @@ static enum follow_end follow_look_closely(struct follow *follow, struct rows_le
     unsigned moves = follow->moves;
     enum follow_end end = follow_look_again(follow, lease);
 
-    // It may have been read from another server than the one of which the lease was.
+    // The rows may have come from another server than the lease.
     follow->known = false;
     if (end == FOLLOW_DONE) {
         end = follow_check_history(follow);
@@ -350,7 +352,7 @@ static enum follow_end follow_look_closely(struct follow *follow, struct rows_le
     return end;
 }
 
-// A record of a row that was read does not check.
+// A record of a row is invalid.
 static enum follow_end follow_pass_over_rest(struct follow *follow, uint64_t unit,
                                              struct rows_lease *lease)
 {
@@ -364,11 +366,12 @@ static enum follow_end follow_pass_over_rest(struct follow *follow, uint64_t uni
         return FOLLOW_ASTRAY;
     }
     follow->rest_lost = true;
-    return follow_loses(follow, unit, follow->at_seq, "a record does not check") ? FOLLOW_DONE
-                                                                                 : FOLLOW_FAILED;
+    return follow_loses(follow, unit, follow->at_seq, "a record has a wrong checksum")
+               ? FOLLOW_DONE
+               : FOLLOW_FAILED;
 }
 
-// Another server of the database may have been there for a moment, and what was looked for was not.
+// For a moment there may have been another server of the database, without the rows.
 static bool follow_may_look_again(struct follow *follow)
 {
     follow->looks = follow->missed == follow->seq ? follow->looks + 1 : 1;
@@ -377,13 +380,13 @@ static bool follow_may_look_again(struct follow *follow)
     return follow->looks <= LOOKS_FOR_MISSING;
 }
 
-// Rows are missing from this unit on. They were removed meanwhile, or they are lost.
+// Rows are missing from this unit on. They were removed meanwhile, or are lost.
 static enum follow_end follow_pass_over(struct follow *follow, uint64_t unit,
                                         struct rows_lease *lease)
 {
     bool elsewhere;
     enum follow_end end = follow_look_closely(follow, lease, &elsewhere);
-    // What is missing may have been the rest of the unit that was read last.
+    // The rest of the unit that was read last may have been removed.
     bool rest_removed = follow->follows_on && lease->oldest > follow->last_unit;
 
     if (elsewhere || follow_has_all(follow, lease)) {
@@ -398,11 +401,12 @@ static enum follow_end follow_pass_over(struct follow *follow, uint64_t unit,
         follow->next_unit = lease->oldest;
         return FOLLOW_DONE;
     }
-    // It may be that of another server: who reads it all again knows.
+    // The rows may be of another server: reading everything again shows that.
     if (follow->changed && !follow->journal->settings.repair) {
         return FOLLOW_ASTRAY;
     }
-    if (!follow_loses(follow, unit, follow->seq + 1, "the row is missing, or does not follow")) {
+    if (!follow_loses(follow, unit, follow->seq + 1,
+                      "the row is missing, or is not the next one")) {
         return FOLLOW_FAILED;
     }
     if (!follow_keep_place(follow, unit)) {
@@ -435,7 +439,7 @@ static enum follow_end follow_read_unit(struct follow *follow, uint64_t unit)
     return outcome == ROWS_DONE ? FOLLOW_DONE : FOLLOW_AWAY;
 }
 
-// The unit that holds what is to be read next.
+// The unit with the next row.
 static uint64_t follow_unit_to_read(const struct follow *follow, const struct rows_lease *lease)
 {
     if (follow->unit) {
@@ -444,7 +448,7 @@ static uint64_t follow_unit_to_read(const struct follow *follow, const struct ro
     return follow->next_unit > lease->oldest ? follow->next_unit : lease->oldest;
 }
 
-// Reads what the unit has. What it has begun with is read to its end; the next one follows on it.
+// Reads the unit's rows. A unit that was begun is read to its end; the next one continues it.
 static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct rows_lease *lease)
 {
     enum follow_end end = follow_read_unit(follow, unit);
@@ -456,8 +460,8 @@ static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct 
     if (follow->bad) {
         return follow_pass_over_rest(follow, unit, lease);
     }
-    // Numbers were passed over when rows were lost: the next unit goes on with the next number of a
-    // row, or it is damage.
+    // Numbers of units are passed over after a loss: the next unit must have the next seq,
+    // otherwise it is damaged.
     if (!read && !follow->gap && follow->follows_on && unit < lease->unit) {
         follow->next_unit = unit + 1;
         return FOLLOW_DONE;
@@ -479,7 +483,7 @@ static enum follow_end follow_unit(struct follow *follow, uint64_t unit, struct 
 enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
 {
     struct pg *pg = pg_of(follow->journal);
-    // What is added meanwhile is for the next time: it may be as much as is read.
+    // Rows added meanwhile are for the next call: there may be as many as are read.
     const struct rows_lease goal = *lease;
     enum follow_end end;
 
@@ -489,7 +493,7 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
         return end;
     }
     follow_forget_removed(follow);
-    // Those of a unit that was removed before it was begun.
+    // After a unit was removed before it was read, the next seq is unknown.
     follow->follows_on &= follow->unit || follow->next_unit >= lease->oldest;
     while (end == FOLLOW_DONE && !follow->ahead && !follow_has_all(follow, &goal) &&
            !follow_has_all(follow, lease)) {
@@ -498,7 +502,7 @@ enum follow_end follow_rows(struct follow *follow, struct rows_lease *lease)
         if (end == FOLLOW_DONE && follow_is_time_to_look(follow)) {
             end = follow_look_again(follow, lease);
         }
-        // Another may have taken it meanwhile.
+        // Another process may have taken the lease meanwhile.
         if (end == FOLLOW_DONE) {
             end = follow_check_history(follow);
         }

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+
+// Checks whether the rows that were read belong to the present content of the database. After a
+// failover to a server without the last rows, the database has lost transactions, and uses their
+// seq, their unit and even the epoch again for others.
+
 #include "journal/pg/follow.h"
 
 #include "core/base/log.h"
@@ -7,10 +12,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-// Whether the rows that were read belong to what the database has now. One that fails over to a
-// server which lacks the last of them steps back, and gives their numbers, that of their unit, and
-// even the epoch, to others.
 
 static enum follow_end follow_end_of(enum rows_outcome outcome)
 {
@@ -22,7 +23,7 @@ static enum follow_end follow_end_of(enum rows_outcome outcome)
 
 static uint32_t follow_sum(const struct rows_row *row)
 {
-    // The library takes what it only reads for its own; no row is too long for an int.
+    // The library takes a pointer that is not const; no row is too long for an int.
     return crc32_iscsi((unsigned char *)(uintptr_t)row->bytes, (int)row->len, (uint32_t)row->epoch);
 }
 
@@ -44,8 +45,8 @@ struct follow_search {
     bool found;
 };
 
-// Checksums of records begin with the salt of the unit and their place: another row, or that of
-// another unit of this number, has others.
+// Checksums are seeded with the salt of the unit and the offset: another row, or a row of another
+// unit with this number, has another sum.
 static bool follow_take_last(void *context, const struct rows_row *row)
 {
     struct follow_search *search = context;
@@ -67,7 +68,7 @@ static enum follow_end follow_find_last(const struct follow *follow, bool *found
     return follow_end_of(outcome);
 }
 
-// A zeroed head: there is none.
+// Leaves the head zeroed if there is none.
 static bool follow_take_head(void *context, const struct rows_row *row)
 {
     struct unit_head *head = context;
@@ -121,7 +122,7 @@ void follow_note_taking(struct follow *follow, const struct rows_lease *lease)
     follow->former = follow_holder_in(lease);
 }
 
-// While this process owns it, nobody else has had it since.
+// While this process has the lease, no other process has had it since.
 static struct follow_holder follow_holder_now(const struct follow *follow)
 {
     const struct rows_lease *lease = follow->lease;
@@ -144,9 +145,10 @@ static bool follow_is_as_before(const struct follow *follow)
            follow->lease->history == follow->history;
 }
 
-// A holder that finds a server of the database without its taking takes the lease again, there.
-// What that server has may be of others, of whom it knows nothing. What it has added itself
-// elsewhere, up to the row that was read last, is not lost while it, or who has read that, goes on.
+// If a server of the database does not know that its holder has taken the lease, the holder takes
+// it again there. The content of that server may be of other processes, unknown to the holder. Rows
+// that the holder itself added elsewhere, up to the last row read, are not lost as long as the
+// holder, or a process that has read them, goes on.
 static bool follow_is_taken_again(const struct follow *follow)
 {
     const struct follow_holder holder = follow_holder_now(follow);
@@ -156,8 +158,8 @@ static bool follow_is_taken_again(const struct follow *follow)
            follow->last.epoch == follow->holder.epoch;
 }
 
-// Of another server, a unit that was read to its end may be the youngest again, or have more rows,
-// and others may follow it than those that were looked for in vain.
+// On another server, a unit that was read to its end may be the youngest again, or have more rows,
+// and other units may follow it.
 void follow_go_back(struct follow *follow)
 {
     if (!follow->unit && follow->last.known && follow->rewrite == 0) {
@@ -167,7 +169,7 @@ void follow_go_back(struct follow *follow)
     }
 }
 
-// Not that of the lease, of whose rows none may have been read yet.
+// Not that of the lease: none of its rows may have been read yet.
 static uint64_t follow_history_of_last(const struct follow *follow)
 {
     const struct segment *last = follow_unit_of(follow, follow->last_unit);
@@ -201,8 +203,8 @@ void follow_note_rewrite(struct follow *follow, const struct unit_head *head)
         .history = head->history, .was = last ? last->history : 0, .seq = follow->seq};
 }
 
-// Whether all is being written anew, and what was read of that does not make up for what the
-// database has: it is as before, and has more of that than was read.
+// During a rewrite: whether the part that was read does not replace what the database has, which is
+// in the state before and has more rows than were read.
 static bool follow_lacks_rewrite(const struct follow *follow)
 {
     const struct segment_list *segments = &follow->journal->segments.list;
@@ -213,8 +215,8 @@ static bool follow_lacks_rewrite(const struct follow *follow)
            (lease->history > follow->before.was || lease->seq > follow->before.seq);
 }
 
-// It has fewer rows than were read. Whoever has added the last of them has added those that were
-// read, too, where nobody else has begun a unit since; then nothing but that has happened.
+// The database has fewer rows than were read. If the process that added its last row also added
+// those that were read, and no other process has begun a unit since, the rows are only lost.
 static enum follow_end follow_find_ahead(struct follow *follow)
 {
     const struct rows_lease *lease = follow->lease;
@@ -236,9 +238,9 @@ static enum follow_end follow_find_ahead(struct follow *follow)
     return end;
 }
 
-// The database goes on without rows that were read. Where he who has added these has noticed, and
-// writes anew all that lives, what was read still holds, and reading goes on where that begins.
-// Otherwise it knows nothing of them, and they are to be forgotten.
+// The database goes on without rows that were read. If the process that added them has noticed that
+// and rewrites all live content, those rows remain valid, and reading continues where the rewrite
+// begins. Otherwise they must be forgotten.
 static enum follow_end follow_find_rewrite(struct follow *follow)
 {
     const struct segment *last = follow_unit_of(follow, follow->last_unit);
@@ -256,10 +258,10 @@ static enum follow_end follow_find_rewrite(struct follow *follow)
         head.owner != last->owner) {
         return FOLLOW_ASTRAY;
     }
-    log_warn("journal_stepped_back", log_number("unit", (int64_t)from),
-             log_number("seq", (int64_t)follow->lease->seq),
-             log_number("read", (int64_t)follow->seq),
-             log_string("why", "the database has lost rows that were read; it was not replicated"));
+    log_warn(
+        "journal_stepped_back", log_number("unit", (int64_t)from),
+        log_number("seq", (int64_t)follow->lease->seq), log_number("read", (int64_t)follow->seq),
+        log_string("why", "the database was not replicated, and has lost rows that were read"));
     follow->unit = NULL;
     follow->next_unit = from;
     follow->rewrite = from;
@@ -284,21 +286,21 @@ enum follow_end follow_check_history(struct follow *follow)
     if (follow_is_as_before(follow) && lease->seq >= follow->seq && lease->seq >= follow->owed) {
         return follow_agree(follow);
     }
-    // What was not read because it would come again may be there in its old place only.
+    // Content that was not read because it would come again may exist only at its old place.
     if (follow->owed > 0 && (lease->oldest < follow->owed_from || lease->seq < follow->seq ||
                              lease->history < follow_history_of_last(follow))) {
         return FOLLOW_ASTRAY;
     }
-    // All that was read goes.
+    // Everything that was read has been removed.
     if (follow->last_unit < lease->oldest) {
         follow->follows_on = false;
         return follow_agree(follow);
     }
-    // It stands for what is damaged.
+    // There is no last row to compare, because it was damaged.
     if (!follow->last.known) {
         return FOLLOW_DONE;
     }
-    // Where all is written anew, and nothing of that was read yet.
+    // During a rewrite, of which nothing was read yet.
     if (follow->rewrite > 0 && follow_is_as_before(follow)) {
         return FOLLOW_DONE;
     }
@@ -313,7 +315,7 @@ enum follow_end follow_check_history(struct follow *follow)
     if (found) {
         return follow_agree(follow);
     }
-    // Until the holder has written anew what lives, it has added nothing there.
+    // Before it has rewritten the live content, the holder has added nothing there.
     follow->ahead = follow->owed == 0 && lease->history <= follow->history &&
                     follow_is_taken_again(follow) && !follow_lacks_rewrite(follow);
     return follow->ahead ? FOLLOW_DONE : follow_find_rewrite(follow);

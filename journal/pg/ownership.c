@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+
+// Ownership as this process knows it, and how processes that share a journal know of each other.
+
 #include "core/base/log.h"
 #include "journal/pg/pg_private.h"
 
@@ -88,7 +91,8 @@ enum ownership_role ownership_role(struct ownership *ownership)
     return role;
 }
 
-// Answers leave for so much shorter than the lease lasts: clocks do not run alike.
+// Answers are sent for a shorter time than the lease lasts, by this share: clocks do not run
+// equally fast.
 enum { MARGIN_SHARE = 10 };
 
 void pg_claim(struct pg *pg, nsec_t asked_at)
@@ -127,17 +131,16 @@ void pg_note_back(struct pg *pg)
 
 void pg_note_loss(struct pg *pg, const struct rows_lease *found, uint64_t expected)
 {
-    log_error("database_lost_rows", log_string("shard", pg->settings.shard),
-              log_number("expected", (int64_t)expected), log_number("found", (int64_t)found->seq),
-              log_number("history", (int64_t)found->history),
-              log_string("note", "it was not replicated; all live jobs are written anew"));
+    log_error(
+        "database_lost_rows", log_string("shard", pg->settings.shard),
+        log_number("expected", (int64_t)expected), log_number("found", (int64_t)found->seq),
+        log_number("history", (int64_t)found->history),
+        log_string("note", "the database was not replicated; all live jobs are being rewritten"));
     pg->link.found = *found;
     pg->link.rows_lost = true;
 }
 
-// How those who share a journal know of each other, and what the database makes of a commit.
-
-// How often the settings of the database are looked at.
+// How often the settings of the database are read.
 #define JUDGE_EVERY_FOR (60 * NSEC_PER_SEC)
 
 static bool pg_is_weak(const struct pg *pg, const struct rows_durability *durability)
@@ -146,7 +149,7 @@ static bool pg_is_weak(const struct pg *pg, const struct rows_durability *durabi
            (!rows_commits_are_durable(durability) || !durability->standbys_wait);
 }
 
-// Whether that is other than at the last look.
+// Whether the settings have changed since they were read last.
 static bool pg_has_new_settings(struct pg *pg, const struct rows_durability *durability)
 {
     struct ownership_snapshot *shown = &pg->shown;
@@ -161,15 +164,15 @@ bool pg_judge(struct pg *pg, char *why, size_t size)
 
     pg->link.judged_at = pg->settings.boot();
     if (pg_ops(pg)->durability(pg->settings.rows, &durability) != ROWS_DONE) {
-        // It is looked at again.
+        // They are read again.
         pg->link.judged_at = 0;
         return true;
     }
     if (pg_has_new_settings(pg, &durability) && pg_is_weak(pg, &durability)) {
-        log_warn("database_care", log_string("shard", pg->settings.shard),
-                 log_string("settings", durability.text),
-                 log_string("note", "what is acknowledged may be lost with a server of the "
-                                    "database"));
+        log_warn(
+            "database_care", log_string("shard", pg->settings.shard),
+            log_string("settings", durability.text),
+            log_string("note", "acknowledged jobs may be lost with one server of the database"));
     }
     ownership_set_durability(&pg->ownership, &durability);
     (void)snprintf(why, size, "require_quorum: the database does not wait for another server: %s",
@@ -194,14 +197,16 @@ void pg_report(struct pg *pg, uint64_t seq, bool owner)
     (void)snprintf(own.node, sizeof own.node, "%s", pg->settings.node);
     (void)snprintf(own.address, sizeof own.address, "%s", pg->settings.address);
     outcome = pg_ops(pg)->report(pg->settings.rows, &own, members, &count);
-    // Those of before are known no more.
+    // The members known before are outdated.
     if (outcome == ROWS_DONE || outcome == ROWS_REFUSED) {
         ownership_set_members(&pg->ownership, members, outcome == ROWS_DONE ? count : 0);
     }
     if (outcome == ROWS_REFUSED && !pg->link.unreported) {
-        log_warn("report_refused", log_string("shard", pg->settings.shard),
-                 log_string("why", pg_ops(pg)->why(pg->settings.rows)),
-                 log_string("note", "others do not know of this process: nothing is handed over"));
+        log_warn(
+            "report_refused", log_string("shard", pg->settings.shard),
+            log_string("why", pg_ops(pg)->why(pg->settings.rows)),
+            log_string("note",
+                       "other processes do not know this one: ownership is not handed over to it"));
     }
     pg->link.unreported = outcome == ROWS_REFUSED;
     if (pg->link.judged_at == 0 || pg->settings.boot() - pg->link.judged_at > JUDGE_EVERY_FOR) {

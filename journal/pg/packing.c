@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The items, `count` of them at least. NULL without memory: they stay as they are.
+// An array of at least `count` items. NULL without memory: the old one remains.
 static void *packing_grown(void *items, size_t *capacity, size_t count, size_t size)
 {
     void *more = items;
@@ -16,7 +16,7 @@ static void *packing_grown(void *items, size_t *capacity, size_t count, size_t s
     return more;
 }
 
-// No row has more parts than there will ever be, so that none of them moves while they are filled.
+// Makes room for all parts before the first is used, since rows point to them.
 static bool packing_make_room(struct packing *packing, const struct log_batch *batch)
 {
     size_t chunks = 0;

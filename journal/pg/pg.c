@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+
+// Rows of a database as a storage: the table. A unit has no allocated size: the next one begins
+// when the current one is large enough.
+
 #include "journal/pg/pg.h"
 
 #include "core/base/log.h"
@@ -7,18 +11,15 @@
 
 #include <stdlib.h>
 
-// What the general half of the journal asks of rows: the table. A unit has no size that was set
-// aside: the next one begins when this one is large enough.
-
-// The claim is renewed so many times before it lapses.
+// How often the lease is renewed before it would expire.
 enum { RENEWALS = 5 };
-// A unit is at least this share of all there is, so that there are never very many.
+// A unit has at least this share of all bytes, so that there are never many units.
 enum { UNIT_SHARE = 8 };
-// A commit costs so much beside what it commits, above all where a standby is waited for, that it
-// pays to wait until all have come who are answered together.
+// A commit has a high fixed cost, above all if it waits for a standby of the database, so it pays
+// to wait until all clients that are answered together have submitted again.
 enum { GATHER_SHARE = 2 };
-// How long upkeep that has failed rests; and a unit that cannot be removed, the longer the oftener:
-// who reads it may do so for hours.
+// The delay after failed maintenance; and after failing to remove a unit, which grows with each
+// try: a standby may read the unit for hours.
 #define RETRY_FOR (200 * NSEC_PER_MSEC)
 #define REMOVE_RETRY_MOST (10 * NSEC_PER_SEC)
 enum { REMOVE_TRIES_COUNTED = 8 };
@@ -88,8 +89,8 @@ static bool pg_is_lost(const struct journal *journal)
     return ownership_role(&pg_of(journal)->ownership) == OWNERSHIP_LOST;
 }
 
-// The database has not answered for nearly as long as the lease lasts. Nothing has been answered
-// since, and each further try would take as long.
+// The database has not answered for almost the duration of the lease. No client was answered since,
+// and each further try would take as long.
 static bool pg_abandons_close(const struct journal *journal)
 {
     const struct pg *pg = pg_of(journal);
@@ -97,8 +98,8 @@ static bool pg_abandons_close(const struct journal *journal)
     return !fence_is_open(&pg->fence, pg->settings.boot());
 }
 
-// The lease was had, but nothing could be written. Whether it still is, or another has it by now,
-// is for an opening anew to find out; but what is refused once is refused again.
+// This process had the lease, but could not write. Another opening finds out whether it still has
+// it; but a refusal would be repeated.
 static void pg_give_up_ownership(struct journal *journal)
 {
     if (journal->slot.task.error != ERROR_REFUSED) {
@@ -205,8 +206,8 @@ static void pg_write_failed(struct journal *journal)
     }
 }
 
-// The database answers. Where nothing waits to be written, whose success would say so, compaction
-// is not to wait for that.
+// The database answers. If no batch waits whose success would show that, compaction need not wait
+// for one.
 static void pg_end_failure(struct journal *journal)
 {
     if (batch_empty(&journal->batches.writing)) {
@@ -215,8 +216,8 @@ static void pg_end_failure(struct journal *journal)
     }
 }
 
-// Whoever submits is not held back for a unit that cannot be removed: one who follows, and has
-// stalled, may read it for long.
+// Submitters are not held back for a unit that cannot be removed: a standby that has stalled may
+// read it for long.
 static void pg_take_in_removal(struct journal *journal)
 {
     struct pg *pg = pg_of(journal);
@@ -242,7 +243,7 @@ static void pg_maintained(struct journal *journal)
 
     struct pg *pg = pg_of(journal);
 
-    // What is gone is written anew without waiting for somebody to have something to write.
+    // Lost rows are written again even if there is nothing else to write.
     if (task->error && pg->link.rows_lost) {
         journal->maintenance.retry_at = nsec_add(journal_present(journal), RETRY_FOR);
         if (pg_can_rewrite(journal)) {
@@ -279,7 +280,7 @@ static void pg_info(const struct journal *journal, struct store_info *info)
     info->replicated = snapshot.durability.standbys_wait;
 }
 
-// Handles of jobs have no name of a machine in them: jobs outlive those.
+// Handles of jobs contain no host name: jobs outlive the hosts.
 static const char *pg_host(const struct journal *journal)
 {
     return pg_of(journal)->settings.shard;
@@ -305,7 +306,7 @@ static void pg_discard(struct storage *storage)
     free(pg);
 }
 
-// An opening that was stopped may have got the lease.
+// An opening that was stopped may have taken the lease.
 static void pg_free(struct journal *journal)
 {
     const struct pg *pg = pg_of(journal);

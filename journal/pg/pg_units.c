@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+
+// Units as segments, and the tables that they use. A unit is in the table of its number modulo
+// ROWS_UNITS_MAX. Numbers are consecutive, except for multiples of that which pg_rewrite() passes
+// over; so the tables in use are consecutive, too.
+
 #include "core/base/hash.h"
 #include "core/base/log.h"
 #include "journal/pg/pg_private.h"
-
-// Units as segments: those that are begun, and how many tables they take. A unit is in the table of
-// its number by ROWS_UNITS_MAX. The numbers of those in the database follow one another, but for
-// multiples of that which are passed over (pg_rewrite()): so their tables do.
 
 uint64_t pg_draw_salt(struct journal *journal)
 {
@@ -63,7 +64,7 @@ uint64_t pg_units(const struct journal *journal)
 }
 
 //
-// Where rows are gone
+// Rewriting after a loss of rows
 //
 
 static uint64_t pg_youngest(const struct journal *journal)
@@ -73,7 +74,8 @@ static uint64_t pg_youngest(const struct journal *journal)
     return segments->count ? segments->first + segments->count - 1 : 0;
 }
 
-// A number that no unit ever had, here or there, and whose table is the one behind those in use.
+// A number that no unit ever had, here or in the database, and whose table is the one after those
+// in use.
 static uint64_t pg_rewrite_number(const struct journal *journal)
 {
     uint64_t number = pg_of(journal)->link.found.unit + 1;
@@ -105,11 +107,12 @@ bool pg_can_rewrite(struct journal *journal)
     uint64_t last = pg_youngest(journal);
     uint64_t passed = last > 0 ? pg_rewrite_number(journal) - last - 1 : 0;
 
-    // Or it has units of another that has come much further, of which nothing is known here.
+    // Or the database has units of another process that has come much further and is unknown here.
     if (pg_tables(found->oldest, found->unit) == ROWS_UNITS_MAX || passed >= ROWS_UNITS_MAX) {
         log_error("database_full", log_string("shard", pg->settings.shard),
-                  log_string("note", "there is no place for what is to be written anew: what only "
-                                     "this process has is lost"));
+                  log_string("note",
+                             "no table is free for rewriting: content that only this process "
+                             "has is lost"));
         pg_lose(pg);
         return false;
     }
@@ -134,7 +137,7 @@ static void pg_add_passed(struct journal *journal, uint64_t count)
     }
 }
 
-// What was to be removed goes with all the rest.
+// Units that were to be removed are removed with the others.
 void pg_rewrite(struct journal *journal, struct segment *next)
 {
     struct pg *pg = pg_of(journal);
@@ -142,7 +145,7 @@ void pg_rewrite(struct journal *journal, struct segment *next)
     uint64_t number = pg_rewrite_number(journal);
     uint64_t last = pg_youngest(journal);
 
-    // What waits to be written goes to the next one, whichever it was for.
+    // Records that wait are moved to the next unit, whichever they were for.
     for (size_t i = 0; i < journal->segments.list.count; i++) {
         struct segment *segment = journal->segments.list.items[i];
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+
+// The tasks of an owner. A task that failed, or is in doubt, is given again later; before that, the
+// lease is renewed, which shows what was committed.
+
 #include "journal/pg/pg.h"
 
 #include "core/base/log.h"
@@ -6,10 +10,7 @@
 
 #include <string.h>
 
-// What the worker thread does with the database for an owner: tasks. Whatever could not be done, or
-// perhaps was, is given again later; before that, the claim is renewed, which tells what was done.
-
-// Those who follow are woken no more often than that.
+// Standbys are woken no more often than this.
 #define TELL_EVERY_FOR (100 * NSEC_PER_MSEC)
 
 static int worker_error(struct pg *pg, enum rows_outcome outcome)
@@ -34,8 +35,8 @@ static int worker_error(struct pg *pg, enum rows_outcome outcome)
     UNREACHABLE();
 }
 
-// The database may have gone back behind the moment in which the lease was taken. Where nobody has
-// taken it since, it is taken again: what is in memory would be lost otherwise.
+// The database may have lost the transaction that took the lease. If no other process has taken it
+// since, it is taken again: otherwise the content of memory would be lost.
 static enum rows_outcome worker_take_again(struct pg *pg, struct rows_lease *lease)
 {
     struct journal_rows *rows = pg->settings.rows;
@@ -49,7 +50,7 @@ static enum rows_outcome worker_take_again(struct pg *pg, struct rows_lease *lea
     if (seen.epoch >= pg->link.epoch) {
         return ROWS_LOST;
     }
-    // It was taken again without an answer.
+    // It was taken again, but the answer was lost.
     ours = strcmp(seen.holder, pg->settings.node) == 0 && !seen.released;
     if (ours) {
         pg->link.epoch = seen.epoch;
@@ -75,8 +76,8 @@ static enum rows_outcome worker_renew(struct pg *pg, struct rows_lease *lease)
     return outcome == ROWS_LOST ? worker_take_again(pg, lease) : outcome;
 }
 
-// Renews the claim and compares: has the table what is known to be there, and the rows that are
-// packed, of which there are `added`, or none of these? `*all` says which.
+// Renews the lease and compares: besides the known rows, the database has either all of the packed
+// rows, of which there are `added`, or none of them. `*all` tells which.
 static int worker_settle(struct pg *pg, uint64_t added, bool *all)
 {
     nsec_t asked_at = pg->settings.boot();
@@ -93,7 +94,7 @@ static int worker_settle(struct pg *pg, uint64_t added, bool *all)
         return error;
     }
     ownership_set_lease(&pg->ownership, &lease, asked_at);
-    // Numbers that are as expected would be another's.
+    // After taking the lease again, matching numbers would be those of another process.
     none = !link->taken_again && lease.seq == link->seq && lease.history == link->history;
     *all = !link->taken_again && added > 0 && lease.seq == link->seq + added &&
            lease.history == link->packing.history;
@@ -106,7 +107,7 @@ static int worker_settle(struct pg *pg, uint64_t added, bool *all)
     return 0;
 }
 
-// Whether followers are to be woken by what is added now.
+// Whether standbys are to be woken by the next rows.
 static bool worker_wakes_standbys(struct pg *pg, nsec_t now_at)
 {
     bool due = now_at - pg->link.told_at >= TELL_EVERY_FOR;
@@ -129,7 +130,7 @@ static int worker_add_rows(struct pg *pg)
     if (error == 0) {
         pg_claim(pg, asked_at);
     }
-    // Even where nothing was done: another server of the database may have taken over, which lacks
+    // Even if nothing was changed: another server of the database may have taken over, without some
     // rows.
     pg->link.doubt = error != 0;
     pg->link.kept_from = error != 0 && error != ERROR_LOST;
@@ -145,7 +146,7 @@ static int worker_write_rows(struct pg *pg)
     if (!pg->link.doubt) {
         error = worker_add_rows(pg);
     }
-    // What refused it may be that the lease is lost, or that rows are.
+    // The refusal may mean that the lease is lost, or that rows are.
     if (error == ERROR_LOST || (error == 0 && pg->link.doubt)) {
         error = worker_settle(pg, count, &all);
         if (error == 0 && !all) {
@@ -180,7 +181,7 @@ static void worker_run_write(struct pg *pg, struct task *task)
     }
 }
 
-// What is in doubt is settled when the batch is given again.
+// A doubt is resolved when the batch is given again.
 static int worker_claim(struct pg *pg)
 {
     nsec_t asked_at = pg->settings.boot();
@@ -206,7 +207,7 @@ static void worker_run_renew(struct pg *pg, struct task *task)
     }
 }
 
-// Where somebody reads the unit, the database is not away. Whether it is, a renewal tells.
+// If a standby reads the unit, the database is not away. A renewal shows whether it is.
 static int worker_remove_units(struct pg *pg, uint64_t unit)
 {
     const struct rows_known known = pg_known(pg);
@@ -214,7 +215,7 @@ static int worker_remove_units(struct pg *pg, uint64_t unit)
     bool all;
     int error;
 
-    // What is known is not all there is, perhaps.
+    // There may be more rows than are known.
     if (pg->link.doubt) {
         return ERROR_AWAY;
     }
@@ -252,7 +253,7 @@ static void worker_run_task(const void *self, struct task *task)
         worker_run_remove(pg, task);
         return;
     case TASK_SYNC:
-        // All that was written is committed.
+        // Everything that was written is committed.
         return;
     case TASK_PREPARE:
     case TASK_RESIZE:

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How much is set aside for what is left of a row, at first.
+// The first size of the buffer for an incomplete record.
 enum { PENDING_LEAST = 4096 };
-// More is given back when it is not needed.
+// A larger buffer is freed after use.
 #define PENDING_MOST ((size_t)64 * 1024)
 
 void record_reader_begin(struct record_reader *reader, uint64_t salt)
@@ -39,7 +39,7 @@ static bool record_reader_make_room(struct record_reader *reader, size_t size)
     return true;
 }
 
-// What is set aside for a large record is given back.
+// Frees a buffer that was needed for a large record.
 static void record_reader_empty(struct record_reader *reader)
 {
     reader->filled = 0;
@@ -50,7 +50,7 @@ static void record_reader_empty(struct record_reader *reader)
     }
 }
 
-// The size of the record that begins there; 0: that is not known yet, or `*bad`.
+// The size of the record at `bytes`; 0: not known yet, or `*bad`.
 static size_t record_reader_size(const struct record_reader *reader, const char *bytes, size_t len,
                                  bool *bad)
 {
@@ -78,7 +78,7 @@ static enum record_reader_end record_reader_pass_on(struct record_reader *reader
     return RECORD_READER_DONE;
 }
 
-// Keeps bytes until there are `want` of them; how many were used, or -1 without memory.
+// Keeps bytes until there are `want` of them; returns how many were used, or -1 without memory.
 static ptrdiff_t record_reader_keep(struct record_reader *reader, const char *bytes, size_t len,
                                     size_t want)
 {
@@ -93,7 +93,7 @@ static ptrdiff_t record_reader_keep(struct record_reader *reader, const char *by
     return (ptrdiff_t)most;
 }
 
-// The record that has begun is made whole, or longer by all that there is.
+// Adds bytes to the incomplete record, and passes it on if it is complete.
 static enum record_reader_end record_reader_continue(struct record_reader *reader,
                                                      const char **bytes, size_t *len,
                                                      const struct record_taker *taker)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+
+// Journal rows in PostgreSQL, by libpq.
+
 #include "journal/pg/journal_rows.h"
 
 #include "core/base/list.h"
@@ -14,12 +17,12 @@ struct rows_libpq {
     struct journal_rows rows;
     struct db db;
     nsec_t ttl_for;
-    uint64_t turn;    // of the lease, as the connection of that number has it (statements.h)
-    uint64_t turn_of; // epoch
-    uint64_t turn_in; // db.count
-    char *gathered;   // a row whose bytes were in parts; owned
+    uint64_t turn;    // of the lease, known to one connection (statements.h)
+    uint64_t turn_of; // the epoch it belongs to
+    uint64_t turn_in; // the connection, as db.count
+    char *gathered;   // the bytes of a row in one piece; owned
     size_t room;
-    char shard[SCHEMA_SHARD_MAX + 1]; // empty: what was given is none
+    char shard[SCHEMA_SHARD_MAX + 1]; // empty: the configured name is invalid
     char holder[ROWS_NAME_MAX];
     char address[ROWS_ADDRESS_MAX];
 };
@@ -37,7 +40,7 @@ static enum rows_outcome rows_begin(struct rows_libpq *rl)
 {
     db_begin(&rl->db);
     if (!rl->shard[0]) {
-        return db_fail(&rl->db, ROWS_REFUSED, "this is no name of a shard");
+        return db_fail(&rl->db, ROWS_REFUSED, "the name of the shard is not valid");
     }
     return db_ready(&rl->db);
 }
@@ -51,7 +54,7 @@ static void rows_roll_back(struct rows_libpq *rl)
 {
     char why[ROWS_WHY_MAX];
 
-    // Of two reasons the first is told.
+    // The first of two reasons is reported.
     memcpy(why, rl->db.why, sizeof why);
     if (rl->db.conn && db_say(&rl->db, "ROLLBACK", DB_LOOKS) != ROWS_DONE) {
         db_drop(&rl->db);
@@ -88,7 +91,7 @@ static enum rows_outcome rows_lease_by(struct rows_libpq *rl, enum statement sta
     if (PQntuples(result) == 1) {
         rows_lease_of(result, lease);
     } else {
-        outcome = db_fail(&rl->db, ROWS_LOST, "the lease is another's");
+        outcome = db_fail(&rl->db, ROWS_LOST, "another process has the lease");
     }
     if (outcome == ROWS_DONE && kind == DB_CHANGES) {
         rl->turn = (uint64_t)pg_field_number(result, 0, LEASE_TURN);
@@ -107,8 +110,9 @@ static enum rows_outcome rows_see_lease(struct rows_libpq *rl, struct rows_lease
     pg_args_text(&args, rl->shard);
     outcome = rows_lease_by(rl, LOOK, &args, DB_LOOKS, lease);
     if (outcome == ROWS_LOST) {
-        outcome = db_fail(&rl->db, ROWS_REFUSED,
-                          "the database has no shard %s: tandemd --init-store makes it", rl->shard);
+        outcome =
+            db_fail(&rl->db, ROWS_REFUSED,
+                    "the database has no shard %s: create it by tandemd --init-store", rl->shard);
     }
     return outcome;
 }
@@ -134,7 +138,7 @@ static enum rows_outcome rows_have_turn(struct rows_libpq *rl, uint64_t epoch)
         return ROWS_DONE;
     }
     outcome = rows_renew_lease(rl, epoch, &lease);
-    // Where this is in doubt, nothing of the caller's is.
+    // If the renewal is in doubt, the caller's statement is not.
     return outcome == ROWS_DOUBT ? ROWS_AWAY : outcome;
 }
 
@@ -158,15 +162,14 @@ static enum rows_outcome rows_judge_loss(struct rows_libpq *rl, uint64_t epoch)
         return outcome;
     }
     if (lease.epoch != epoch || lease.released || strcmp(lease.holder, rl->holder) != 0) {
-        return db_fail(&rl->db, ROWS_LOST, "the lease is another's");
+        return db_fail(&rl->db, ROWS_LOST, "another process has the lease");
     }
     rl->turn_in = 0;
-    return db_fail(&rl->db, ROWS_DOUBT,
-                   "the last row in the database is not the one that is expected");
+    return db_fail(&rl->db, ROWS_DOUBT, "the last row in the database is not the expected one");
 }
 
 //
-// Of rows_ops
+// Calls
 //
 
 static enum rows_outcome rows_look(struct journal_rows *rows, struct rows_lease *lease)
@@ -196,9 +199,8 @@ static enum rows_outcome rows_take(struct journal_rows *rows, const struct rows_
     return rows_lease_by(rl, TAKE, &args, DB_CHANGES, taken);
 }
 
-// The connection of before may still have a statement under way. The row of the lease is locked
-// then until that has ended, whatever becomes of it, and this waits. One that arrives later finds
-// another turn.
+// A statement of the last connection may still be executing. Then the row of the lease is locked
+// until it has ended, and this waits. A statement that arrives later finds another turn.
 static enum rows_outcome rows_renew(struct journal_rows *rows, uint64_t epoch,
                                     struct rows_lease *lease)
 {
@@ -239,7 +241,7 @@ static uint64_t rows_slot_of(uint64_t unit)
 // Adding
 //
 
-// A row's bytes in one piece, as libpq wants them. NULL without memory.
+// A row's bytes in one piece, which libpq needs. NULL without memory.
 static const char *rows_in_one_piece(struct rows_libpq *rl, const struct rows_new *row)
 {
     size_t len = 0;
@@ -266,7 +268,7 @@ static const char *rows_in_one_piece(struct rows_libpq *rl, const struct rows_ne
     return rl->gathered;
 }
 
-// A row before the last: it is not there unless the last one is.
+// A row before the last: it exists only if the last one does.
 static enum rows_outcome rows_add_row(struct rows_libpq *rl, uint64_t epoch,
                                       const struct rows_new *row)
 {
@@ -290,7 +292,7 @@ static enum rows_outcome rows_add_row(struct rows_libpq *rl, uint64_t epoch,
     return outcome;
 }
 
-// The last row, with which the lease goes on. `kind` says whether it commits by itself.
+// The last row, together with the update of the lease. `kind`: whether it commits by itself.
 static enum rows_outcome rows_add_last(struct rows_libpq *rl, const struct rows_append *append,
                                        enum db_kind kind)
 {
@@ -318,7 +320,8 @@ static enum rows_outcome rows_add_last(struct rows_libpq *rl, const struct rows_
     return outcome;
 }
 
-// Large rows, in one transaction: the lease comes last, so that it is held as briefly as can be.
+// Large rows, in one transaction: the lease comes last, so that it is locked as briefly as
+// possible.
 static enum rows_outcome rows_add_all(struct rows_libpq *rl, const struct rows_append *append)
 {
     enum rows_outcome outcome = db_say(&rl->db, "BEGIN", DB_LOOKS);
@@ -356,15 +359,15 @@ static enum rows_outcome rows_add(struct journal_rows *rows, const struct rows_a
 // Removing
 //
 
-// The slots of the units that are to go, so many from that of `oldest` on: they follow one another,
-// though numbers may have been passed over, in multiples of how many slots there are.
+// The number of slots to be freed, from that of `oldest` on: they are consecutive, since numbers
+// are passed over in multiples of the number of slots.
 static size_t rows_slots_to_go(uint64_t oldest, uint64_t unit)
 {
     return unit < oldest ? 0 : (unit + 1 - oldest) % ROWS_UNITS_MAX;
 }
 
-// Who reads one of them holds it, for as long as that takes, and is not waited for: not with the
-// lease in hand, for which all others wait, and not in a queue that others would have to stand in.
+// A reader locks a unit for as long as it reads. It is not waited for: the lease is locked
+// meanwhile, for which other processes wait, and a queued lock would block later readers.
 static enum rows_outcome rows_lock_slots(struct rows_libpq *rl, uint64_t oldest, size_t count)
 {
     char command[ROWS_UNITS_MAX * (sizeof ", tandem.rows__63" + SCHEMA_SHARD_MAX) + 80];
@@ -378,7 +381,7 @@ static enum rows_outcome rows_lock_slots(struct rows_libpq *rl, uint64_t oldest,
     return db_say(&rl->db, command, DB_LOOKS);
 }
 
-// The first unit that is there. Where the lease is as it is known, nobody changes it then until the
+// The first unit in the database. If the lease is as known, no other process changes it until the
 // transaction ends.
 static enum rows_outcome rows_hold_lease(struct rows_libpq *rl, const struct rows_known *known,
                                          uint64_t *oldest)
@@ -412,7 +415,7 @@ static enum rows_outcome rows_set_oldest(struct rows_libpq *rl, uint64_t oldest)
     return outcome;
 }
 
-// Brokers of before may have put a younger unit into the same slot: that must stay.
+// An older broker may have put a younger unit into the same slot: that must stay.
 static enum rows_outcome rows_truncate_slot(struct rows_libpq *rl, uint64_t slot, uint64_t unit)
 {
     char command[160];
@@ -424,7 +427,7 @@ static enum rows_outcome rows_truncate_slot(struct rows_libpq *rl, uint64_t slot
                    (unsigned)slot, unit);
     outcome = db_ask(&rl->db, command, DB_LOOKS, &result);
     if (outcome == ROWS_DONE && PQntuples(result) > 0) {
-        outcome = db_fail(&rl->db, ROWS_REFUSED, "a younger unit is in the table rows_%s_%u",
+        outcome = db_fail(&rl->db, ROWS_REFUSED, "the table rows_%s_%u contains a younger unit",
                           rl->shard, (unsigned)slot);
     }
     PQclear(result);
@@ -447,7 +450,7 @@ static enum rows_outcome rows_remove_locked(struct rows_libpq *rl, const struct 
         outcome = rows_hold_lease(rl, known, &oldest);
     }
     if (outcome == ROWS_DONE && oldest != seen) {
-        outcome = db_fail(&rl->db, ROWS_AWAY, "another unit is the oldest by now");
+        outcome = db_fail(&rl->db, ROWS_AWAY, "another unit has become the oldest");
     }
     for (size_t i = 0; i < count && outcome == ROWS_DONE; i++) {
         outcome = rows_truncate_slot(rl, rows_slot_of(seen + i), unit);
@@ -455,7 +458,7 @@ static enum rows_outcome rows_remove_locked(struct rows_libpq *rl, const struct 
     return outcome == ROWS_DONE ? rows_set_oldest(rl, unit + 1) : outcome;
 }
 
-// Where that has been done before, its slots may be those of other units by now: nothing is removed
+// If the unit was removed before, its slot may be that of another unit by now: nothing is removed
 // then.
 static enum rows_outcome rows_remove(struct journal_rows *rows, const struct rows_known *known,
                                      uint64_t unit)
@@ -486,7 +489,7 @@ static enum rows_outcome rows_remove(struct journal_rows *rows, const struct row
 }
 
 //
-// Rows
+// Reading
 //
 
 enum { ROW_UNIT, ROW_SEQ, ROW_EPOCH, ROW_BATCH };
@@ -510,8 +513,8 @@ static bool rows_pass_on(void *context, const PGresult *result)
     return reader->row(reader->context, &row);
 }
 
-// Of the unit's own partition: a plan for all of them would hold all of them, and nobody could
-// remove a unit while another is read.
+// Reads the partition of the unit: a query over all of them would lock all, and no unit could be
+// removed while another is read.
 static enum rows_outcome rows_read(struct journal_rows *rows, uint64_t unit, uint64_t after,
                                    bool (*row)(void *context, const struct rows_row *row),
                                    void *context)
@@ -580,7 +583,7 @@ static enum rows_outcome rows_report(struct journal_rows *rows, const struct row
 }
 
 //
-// What a commit is worth
+// The durability of commits
 //
 
 static bool rows_text_is(const char *text, const char *what)
@@ -588,8 +591,9 @@ static bool rows_text_is(const char *text, const char *what)
     return strcmp(text, what) == 0;
 }
 
-// synchronous_commit: off and local wait for no standby, and the first not even for this server.
-static enum rows_outcome rows_durability(struct journal_rows *rows, struct rows_durability *care)
+// synchronous_commit: off and local wait for no standby, and off not even for this server's disk.
+static enum rows_outcome rows_durability(struct journal_rows *rows,
+                                         struct rows_durability *durability)
 {
     struct rows_libpq *rl = rows_libpq_of(rows);
     enum rows_outcome outcome = rows_begin(rl);
@@ -597,7 +601,7 @@ static enum rows_outcome rows_durability(struct journal_rows *rows, struct rows_
     PGresult *result;
     char commit[32], fsync[32], standbys[ROWS_WHY_MAX / 2];
 
-    *care = (struct rows_durability){0};
+    *durability = (struct rows_durability){0};
     if (outcome == ROWS_DONE) {
         outcome = db_run(&rl->db, CARE, &args, DB_LOOKS, &result);
     }
@@ -608,11 +612,11 @@ static enum rows_outcome rows_durability(struct journal_rows *rows, struct rows_
     pg_field_text(result, 0, 1, fsync, sizeof fsync);
     pg_field_text(result, 0, 2, standbys, sizeof standbys);
     PQclear(result);
-    care->commits_wait = !rows_text_is(commit, "off");
-    care->standbys_wait =
-        care->commits_wait && !rows_text_is(commit, "local") && standbys[0] != '\0';
-    care->fsync = !rows_text_is(fsync, "off");
-    (void)snprintf(care->text, sizeof care->text,
+    durability->commits_wait = !rows_text_is(commit, "off");
+    durability->standbys_wait =
+        durability->commits_wait && !rows_text_is(commit, "local") && standbys[0] != '\0';
+    durability->fsync = !rows_text_is(fsync, "off");
+    (void)snprintf(durability->text, sizeof durability->text,
                    "synchronous_commit=%s fsync=%s synchronous_standby_names='%s'", commit, fsync,
                    standbys);
     return ROWS_DONE;
@@ -631,7 +635,7 @@ static enum rows_outcome rows_wait(struct journal_rows *rows, nsec_t for_at_most
     if (outcome == ROWS_DONE) {
         outcome = db_listen(&rl->db, for_at_most);
     }
-    // Whoever asks again right away would ask without end.
+    // A caller that asks again at once would otherwise ask without end.
     if (outcome != ROWS_DONE && outcome != ROWS_STOPPED) {
         db_rest(&rl->db, until_at);
     }

@@ -7,20 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
-// For locks of others, and for tables of which there are many.
+// For locks of other sessions, and for a large number of tables.
 #define PATIENCE_FOR nsec_from_seconds(60)
 
-// Two that make it at the same time do so one after the other. The number is this schema's own.
-// Where it is in use, nothing is waited for that the brokers would have to wait for, too; and where
-// this process is stopped, or the way to it is cut, its locks last no longer than that, either.
+// Two processes that create the schema do so one after the other; the number is this schema's own.
+// If the schema is in use, there is no long wait that would delay brokers; and if this process is
+// stopped or cut off, its locks do not last longer than that either.
 static const char begin[] = "BEGIN; SELECT pg_advisory_xact_lock(7310571060325937513); "
                             "SET LOCAL lock_timeout = '2s'; "
                             "SET LOCAL idle_in_transaction_session_timeout = '2s'";
 
-// The lease and the members are rows that change all the time: there is room in their pages for the
-// next version, so that no index need be touched, and the versions before are cleared away in
-// passing. Bytes are kept as they are: they are compressed where it pays, or of a client that has.
-// That is said once: to say it again would lock every partition.
+// The rows of leases and members change all the time: their pages have space for the next version,
+// so that indexes are not touched and old versions are cleaned up in passing. Bytes are stored
+// uncompressed: clients compress them if it pays. The storage is set only once: setting it again
+// would lock every partition.
 static const char tables[] =
     "CREATE SCHEMA IF NOT EXISTS tandem;"
     "CREATE TABLE IF NOT EXISTS tandem.version (version int NOT NULL);"
@@ -66,14 +66,14 @@ static enum rows_outcome schema_say(struct db *db, const char *format, ...)
     return db_say(db, command, DB_CHANGES);
 }
 
-// What version 1 has not. No row is written anew for that.
+// Adds what version 1 does not have, without rewriting rows.
 static enum rows_outcome schema_raise_version(struct db *db)
 {
     return schema_say(db, "ALTER TABLE tandem.lease ADD COLUMN history bigint NOT NULL DEFAULT 0; "
                           "UPDATE tandem.version SET version = " SCHEMA_VERSION);
 }
 
-// Before anything is changed.
+// Reads the version before anything is changed.
 static enum rows_outcome schema_check_version(struct db *db, bool *old)
 {
     PGresult *result;
@@ -96,7 +96,7 @@ static enum rows_outcome schema_check_version(struct db *db, bool *old)
     return outcome;
 }
 
-// To attach it, other than to make it as a partition, keeps nobody from adding rows of another
+// Unlike creating it as a partition, attaching it does not block processes that add rows of another
 // shard.
 static enum rows_outcome schema_attach_shard(struct db *db, const char *shard)
 {
@@ -109,7 +109,7 @@ static enum rows_outcome schema_attach_shard(struct db *db, const char *shard)
         shard, shard, shard);
 }
 
-// What is truncated in the end need not be vacuumed before; and whoever does that would hold it.
+// Tables that are truncated in the end need no vacuum, which would lock them.
 static enum rows_outcome schema_make_shard(struct db *db, const char *shard)
 {
     enum rows_outcome outcome =

@@ -2,17 +2,16 @@
 #ifndef TANDEM_JOURNAL_PG_SCHEMA_H
 #define TANDEM_JOURNAL_PG_SCHEMA_H
 
-// What a database must have for journals to be kept in it: a schema "tandem", and in it a place for
-// each shard.
+// The tables of journals in a database: a schema "tandem" with a place for each shard.
 //
-//   tandem.version  the version of all of this: one row
-//   tandem.lease    a row for each shard: who has it, until when, and what its rows come to
+//   tandem.version  the version of the schema: one row
+//   tandem.lease    a row for each shard: its holder, until when, and its last row
 //   tandem.member   a row for each process that takes part
-//   tandem.rows     the rows: partitions tandem.shard_SHARD, and of each of these partitions
+//   tandem.rows     the rows: its partitions are tandem.shard_SHARD, and theirs are
 //                   tandem.rows_SHARD_SLOT
 //
-// A unit is in the slot of its number by ROWS_UNITS_MAX, and alone there: removed, it is truncated.
-// Only who makes the schema changes what tables there are.
+// A unit is in the slot of its number modulo ROWS_UNITS_MAX, alone; to remove it, the slot is
+// truncated. Only the process that creates the schema changes which tables there are.
 
 #include "core/base/macros.h"
 
@@ -20,21 +19,20 @@
 #include <stddef.h>
 
 #define SCHEMA_VERSION "2"
-#define SCHEMA_IS_NOT_THERE "the database has no journal: tandemd --init-store makes one"
+#define SCHEMA_IS_NOT_THERE "the database has no journal: create it by tandemd --init-store"
 #define SCHEMA_IS_ANOTHER                                                                          \
     "the tables in the database are of version %s, and this tandemd needs version " SCHEMA_VERSION \
     ": an older version is raised by tandemd --init-store, a newer one needs a newer tandemd"
 
-// Most characters of a shard's name, which are a-z, 0-9 and _.
+// Most characters of a shard's name, of a-z, 0-9 and _.
 #define SCHEMA_SHARD_MAX 32
 
 bool schema_shard_is_sane(const char *shard);
 
-// Makes what is not there yet, as the user of the connection string, and leaves alone what is:
-// calling it again does no harm. Tables of version 1 are raised, also while brokers use them: those
-// of that version go on until they connect anew. `said`, of SCHEMA_TEXT_SIZE bytes at least, is
-// then what is to be granted to the role by which the broker connects, as SQL. False: `said` is
-// why; without passwords.
+// Creates what is missing, as the user of the connection string; calling it again does no harm.
+// Raises tables of version 1, also while brokers use them: brokers of that version go on until they
+// connect again. `said`, of at least SCHEMA_TEXT_SIZE bytes, is then the SQL that grants the
+// broker's role its rights. False: `said` is the reason, without passwords.
 #define SCHEMA_TEXT_SIZE 8192
 bool journal_pg_init_store(const char *conninfo, const char *shard, char *said,
                            size_t size) MUST_USE;

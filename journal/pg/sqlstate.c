@@ -5,31 +5,31 @@
 
 #include <string.h>
 
-// A class has two characters, a state five. The first row that a state begins with says it.
+// A class has two characters, a state five. The first matching prefix counts.
 static const struct {
     const char *state;
     struct sqlstate_meaning meaning;
 } sqlstates[] = {
-    // It waits for a lock of somebody else's.
+    // Another session has the lock.
     {"55P03", {ROWS_AWAY, false}},
-    // A row of that number is there: ours of before, or somebody else's.
+    // A row with that number exists: ours from before, or another process's.
     {"23505", {ROWS_DOUBT, false}},
-    // Of databases that are several servers: they do not know themselves.
+    // Databases of several servers that do not know the outcome themselves.
     {"40003", {ROWS_DOUBT, true}},
     // The transaction was rolled back: a conflict, or a deadlock.
     {"40", {ROWS_AWAY, false}},
-    // It reads only: a primary of before. The next connection finds that of now.
+    // A read-only server: a former primary. The next connection finds the present one.
     {"25006", {ROWS_AWAY, true}},
-    // A transaction that is not as we think it is.
+    // The transaction is not in the expected state.
     {"25", {ROWS_AWAY, true}},
-    // A prepared statement that has gone, by a pool between us and the server.
+    // The prepared statement is unknown, because of a pooler between.
     {"26", {ROWS_AWAY, true}},
     {"42P05", {ROWS_AWAY, true}},
-    // Lost, or never had.
+    // The connection was lost, or could not be made.
     {"08", {ROWS_DOUBT, true}},
     {"57014", {ROWS_AWAY, false}},
     {"57", {ROWS_DOUBT, true}},
-    // Memory, disk, connections; what the system says; what it does not understand itself.
+    // Memory, disk, connections; errors of the system; internal errors.
     {"53", {ROWS_AWAY, true}},
     {"54", {ROWS_AWAY, true}},
     {"58", {ROWS_AWAY, true}},

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+
+// A standby: opening follows the owner until this process becomes the owner. And closing: gives up
+// the lease, so that another process need not wait until it expires.
+
 #include "core/base/log.h"
 #include "core/restore.h"
 #include "journal/pg/follow.h"
 
 #include <string.h>
 
-// Opening: this process follows whoever owns the journal, until it owns it itself. And closing: the
-// lease is given up, so that another need not wait until it has lapsed.
-
-// How long nothing is asked of a database that cannot be reached.
+// The delay after a database could not be reached.
 #define AWAY_FOR (500 * NSEC_PER_MSEC)
-// So much is looked at for what is not needed any more, in one go.
+// Most objects that are examined for tidying at a time.
 enum { TIDY_AT_A_TIME = 4096 };
 
 // A process that does not own the journal yet.
@@ -20,13 +21,13 @@ struct pg_standby {
     struct error_text *why;
     struct follow follow;
     struct rows_lease lease;
-    nsec_t began_at;    // by the boot-time clock, as all moments here
+    nsec_t began_at;    // by the boot-time clock, like all times here
     nsec_t reported_at; //
-    uint64_t yields_to; // this epoch, for one ttl
-    bool reached;       // the database has answered once
-    bool kept_from;     // the lease, which was free, could not be taken, or must not be
+    uint64_t yields_to; // does not take the lease after this epoch, for one ttl
+    bool reached;       // the database has answered, and its settings are known
+    bool kept_from;     // the lease was free, but could not or must not be taken
     bool unfit;         // the database does not wait for a quorum
-    bool replayed;      // all that there was has been read once, and the log says so
+    bool replayed;      // all existing rows were read once, and that was logged
 };
 
 static nsec_t standby_now(const struct pg_standby *standby)
@@ -44,7 +45,7 @@ static bool standby_complain(const struct pg_standby *standby, const char *text)
     return error_set(standby->why, "%s", text);
 }
 
-// The database has not done what it was asked for; false where there is no use in asking again.
+// The database has failed; false if it is useless to ask again.
 static bool standby_wait_for_database(struct pg_standby *standby, enum rows_outcome outcome)
 {
     struct journal_rows *rows = standby->pg->settings.rows;
@@ -79,7 +80,7 @@ static void standby_note_lease(struct pg_standby *standby, nsec_t asked_at)
     }
 }
 
-// The database has answered all that was asked for now.
+// The database has answered all questions of this step.
 static void standby_note_all_good(struct pg_standby *standby)
 {
     standby->kept_from &= standby_lease_is_free(standby);
@@ -88,7 +89,7 @@ static void standby_note_all_good(struct pg_standby *standby)
     }
 }
 
-// What the settings of the database are worth is known before anything is served.
+// Reads the settings of the database before any client is served.
 static bool standby_check_settings(struct pg_standby *standby)
 {
     char why[ROWS_DURABILITY_TEXT_MAX + 80];
@@ -96,7 +97,7 @@ static bool standby_check_settings(struct pg_standby *standby)
     if (standby->reached) {
         return true;
     }
-    // Once another has had it, its chance is over.
+    // Once another process has had the lease, this one no longer yields.
     standby->yields_to =
         standby->pg->settings.yields && standby_lease_is_free(standby) ? standby->lease.epoch : 0;
     standby->unfit = !pg_judge(standby->pg, why, sizeof why);
@@ -110,7 +111,7 @@ static bool standby_check_settings(struct pg_standby *standby)
     return true;
 }
 
-// The settings may be others than when they were looked at last.
+// The settings may have changed since they were read last.
 static bool standby_is_fit(struct pg_standby *standby)
 {
     char why[ROWS_DURABILITY_TEXT_MAX + 80];
@@ -148,7 +149,7 @@ static void standby_log_replayed(struct pg_standby *standby)
              log_number("ms", (standby_now(standby) - standby->began_at) / NSEC_PER_MSEC));
 }
 
-// Reads what there is. False where that ends the opening; `*away`: it could not be read.
+// Reads the existing rows. False if opening ends; `*away`: they could not be read.
 static bool standby_read(struct pg_standby *standby, bool *away)
 {
     struct broker *broker = standby->journal->broker;
@@ -163,7 +164,7 @@ static bool standby_read(struct pg_standby *standby, bool *away)
         return true;
     case FOLLOW_AWAY:
         *away = true;
-        // What is refused from the beginning on is a matter of rights.
+        // A refusal from the beginning is a matter of rights.
         if (standby->follow.refused && !standby->replayed && !standby->pg->settings.again) {
             return standby_complain(standby, pg_ops(standby->pg)->why(standby->pg->settings.rows));
         }
@@ -186,14 +187,14 @@ static bool standby_read(struct pg_standby *standby, bool *away)
 // Taking
 //
 
-// After a handover others have their chance.
+// After a handover, other processes take the lease first.
 static bool standby_yields(const struct pg_standby *standby)
 {
     return standby->yields_to > 0 && standby->lease.epoch == standby->yields_to &&
            standby_now(standby) - standby->began_at < standby->pg->settings.ttl_for;
 }
 
-// An answer that did not come is looked for: the holder's name says whose lease it is.
+// After a lost answer: the holder's name tells who has the lease.
 static enum rows_outcome standby_find_holder(struct pg_standby *standby,
                                              const struct rows_lease *seen,
                                              struct rows_lease *taken)
@@ -229,7 +230,7 @@ static enum rows_outcome standby_take(struct pg_standby *standby)
     return outcome;
 }
 
-// What its last owner has still added is read, too: nobody adds to that any more.
+// Reads the last rows of the former owner, which can add no more.
 static bool standby_read_rest(struct pg_standby *standby)
 {
     bool away = true;
@@ -266,8 +267,8 @@ static void standby_rest(struct pg_standby *standby)
     (void)rows->ops->wait(rows, most_for);
 }
 
-// One look at how things stand, and what is to be done about it. False where the opening is over;
-// `*owns`: with success.
+// One step: reads the lease and the rows, and takes the lease if it is free. False if opening ends;
+// `*owns`: successfully.
 static bool standby_step(struct pg_standby *standby, bool *owns)
 {
     struct journal_rows *rows = standby->pg->settings.rows;
@@ -305,11 +306,11 @@ static bool standby_step(struct pg_standby *standby, bool *owns)
     }
     outcome = standby_take(standby);
     *owns = outcome == ROWS_DONE;
-    // What another has taken is looked at again at once.
+    // If another process was faster, the lease is read again at once.
     return !*owns && (outcome == ROWS_LOST || standby_wait_for_database(standby, outcome));
 }
 
-// Units that hold nothing any more are still to be removed.
+// Empty units that the former owner did not remove are still to be removed.
 static bool standby_continue_removal(struct pg_standby *standby)
 {
     struct segments *segments = &standby->journal->segments;
@@ -326,8 +327,8 @@ static bool standby_continue_removal(struct pg_standby *standby)
     return true;
 }
 
-// What is known of the rows, and what is to be made of it: whoever owned it before may not have
-// come to the end of writing all anew, and the database may lack what was read.
+// Takes over the state of the rows: the former owner may not have completed a rewrite, and the
+// database may have lost rows that were read.
 static void standby_note_state(struct pg_standby *standby)
 {
     struct pg *pg = standby->pg;
@@ -346,7 +347,7 @@ static void standby_note_state(struct pg_standby *standby)
     }
     if (segments_need_rewrite(&standby->journal->segments)) {
         log_warn("journal_unsound", log_number("below", (int64_t)follow->rewrite_from),
-                 log_string("note", "rows were lost; what lives is written anew"));
+                 log_string("note", "rows were lost; live content is being rewritten"));
     }
 }
 
@@ -393,8 +394,8 @@ static bool pg_begin_rewrite(struct journal *journal, struct segment *next)
     return true;
 }
 
-// The youngest unit is gone on with where there are many: nothing is torn at its end. Who has
-// followed another that did so, and has read what is lost, finds another history.
+// With many units, the youngest one is continued: its end is never torn. A standby that has
+// followed a process which did so, and has read rows that are lost, finds another history.
 static void pg_continue_youngest(struct journal *journal)
 {
     struct segment_list *segments = &journal->segments.list;
@@ -424,7 +425,7 @@ bool pg_begin(struct journal *journal, struct error_text *why)
         pg_follow(journal, pg_take_spare(journal));
     }
     if (!begun) {
-        return error_set(why, "out of memory, or of tables for units");
+        return error_set(why, "out of memory, or no table is free for another unit");
     }
     ownership_set_role(&pg->ownership, OWNERSHIP_OWNER);
     return true;
@@ -438,11 +439,10 @@ static void pg_note_lease_kept(const struct pg *pg)
 {
     log_warn("lease_kept", log_string("shard", pg->settings.shard),
              log_string("why", pg_ops(pg)->why(pg->settings.rows)),
-             log_string("note", "others wait until it has lapsed"));
+             log_string("note", "other processes wait until it expires"));
 }
 
-// An opening may have been stopped in the moment in which it got the lease: nothing was added
-// since.
+// An opening may have been stopped just when it got the lease: nothing was added since.
 void pg_let_go(struct journal *journal)
 {
     struct pg *pg = pg_of(journal);
@@ -461,7 +461,7 @@ void pg_let_go(struct journal *journal)
     }
 }
 
-// Whether the database has all that it was given turns out here for the last time.
+// The last check whether the database has all rows that it was given.
 bool pg_tidy(struct journal *journal)
 {
     struct pg *pg = pg_of(journal);

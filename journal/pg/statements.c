@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/pg/statements.h"
 
-// clock_timestamp() goes on while a statement waits for a lock, unlike now(): a lease lasts from
-// when the lock was had, or from a moment before it.
+// Unlike now(), clock_timestamp() advances while a statement waits for a lock: the lease lasts from
+// the moment the lock was granted, or slightly before.
 #define LATER(ms) "clock_timestamp() + " ms "::bigint * interval '1 ms'"
 #define MINE                                                                                       \
     "shard = $1::text AND epoch = $2::bigint AND holder = $3::text AND turn = $4::bigint "         \
@@ -15,7 +15,7 @@
 #define MEMBER                                                                                     \
     "node, address, owner, takes, epoch, seq, "                                                    \
     "(extract(epoch FROM clock_timestamp() - seen) * 1000000)::bigint AS age"
-// One statement, so that the lease and the row are of one transaction without a round trip more.
+// One statement, so that the lease and the row are in one transaction without another round trip.
 #define APPEND_TO_LEASE                                                                            \
     "WITH l AS (UPDATE tandem.lease SET history = $8::bigint, seq = $9::bigint, "                  \
     "unit = $10::bigint, expires = " LATER(                                                        \
@@ -50,8 +50,8 @@ static const struct {
     [RELEASE] = {"release", "WITH l AS (UPDATE tandem.lease SET released = true, "
                             "expires = clock_timestamp() WHERE " MINE " RETURNING 1) "
                             "SELECT " WAKE " FROM l"},
-    // Who stands how is of the moment: nobody waits for a disk, a standby or a lock because of it.
-    // Members that have not been heard of for a day are forgotten.
+    // The state of members is of the moment: it waits for no disk, standby or lock. Members that
+    // have not reported for a day are deleted.
     [REPORT] = {"report",
                 "WITH own AS (INSERT INTO tandem.member AS m "
                 "(shard, node, address, owner, takes, epoch, seq, seen) "
@@ -67,7 +67,7 @@ static const struct {
                 "SELECT * FROM own UNION ALL (SELECT " MEMBER " FROM tandem.member "
                 "WHERE shard = $1::text AND node <> $2::text "
                 "AND seen > clock_timestamp() - interval '1 minute' ORDER BY seen DESC LIMIT 15)"},
-    // What is no PostgreSQL may not know all of them.
+    // A server other than PostgreSQL may not have all of these.
     [CARE] = {"care", "SELECT current_setting('synchronous_commit', true), "
                       "current_setting('fsync', true), "
                       "current_setting('synchronous_standby_names', true)"},

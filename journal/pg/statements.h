@@ -2,26 +2,26 @@
 #ifndef TANDEM_JOURNAL_PG_STATEMENTS_H
 #define TANDEM_JOURNAL_PG_STATEMENTS_H
 
-// What is asked of the database. Parameters and fields are in the order in which the comment names
-// them. `mine` is six parameters, $1 to $6: shard, epoch, holder, turn, seq, history. That the last
-// two are as its owner knows them is asked, too: a database that has failed over to a server that
-// did not have the last rows must neither go on behind a gap, nor be told to remove what is left.
+// Statements for the database. Comments name parameters and fields in their order. `mine` is six
+// parameters, $1 to $6: shard, epoch, holder, turn, seq, history. The last two must be as the owner
+// knows them: if the database has failed over to a server without the last rows, it must neither go
+// on after a gap nor remove other units.
 //
-// A turn is a number of the lease that rises each time it is taken or renewed, and is known to the
-// connection that did so. What changes anything names it: a statement that a dead connection has
-// left on its way to the server, and that arrives when the next one has renewed, finds another turn
-// there, and changes nothing. So what was in doubt is settled by renewing, for good.
+// A turn is a number of the lease that increases each time the lease is taken or renewed, and is
+// known to the connection that did so. Every change names it: a statement of a dead connection that
+// arrives after the next connection has renewed the lease finds another turn, and changes nothing.
+// So renewing resolves a doubt for good.
 
 enum statement {
-    LOOK,        // shard -> the lease
-    TAKE,        // shard, epoch, holder, address, milliseconds, holder before -> the lease
-    RENEW,       // shard, epoch, holder, milliseconds -> the lease
-    ADD,         // shard, slot, unit, seq, epoch, batch: a row; the lease is seen to by another
+    LOOK,  // shard -> the lease
+    TAKE,  // shard, epoch, holder, address, milliseconds, former holder -> the lease
+    RENEW, // shard, epoch, holder, milliseconds -> the lease
+    ADD,   // shard, slot, unit, seq, epoch, batch: a row; the lease is updated by another statement
     APPEND,      // mine, milliseconds, history, seq, unit, slot, batch: one row, or none
-    APPEND_TELL, // the same, and wakes
-    HOLD,        // mine -> oldest; nobody else changes the lease until the transaction ends
+    APPEND_TELL, // the same, and wakes standbys
+    HOLD,        // mine -> oldest; locks the lease until the transaction ends
     PASS,        // shard, oldest
-    RELEASE,     // mine; wakes -> one row, or none
+    RELEASE,     // mine; wakes standbys -> one row, or none
     REPORT,      // shard, node, address, is owner, takes, epoch, seq -> members
     CARE,        // -> synchronous_commit, fsync, synchronous_standby_names
     STATEMENTS
@@ -54,7 +54,7 @@ enum {
 };
 
 const char *statement_text(enum statement statement);
-// By which it is prepared.
+// The name of the prepared statement.
 const char *statement_name(enum statement statement);
 
 #endif

@@ -69,7 +69,7 @@ class Journals(unittest.TestCase):
         data[data.index(b"hello")] ^= 1
         segment.write_bytes(data)
         text = self.check(program.FAILED)
-        self.assertRegex(text, r"journal.0000000001, offset \S+: a record does not check, .* lost")
+        self.assertRegex(text, r"journal.0000000001, offset \S+: a record has a wrong checksum, .* lost")
         self.assertIn("2 ready, 1 delayed", text)
         self.assertIn("tandemd --repair keeps what is good", text)
         done = program.run("journal-check", str(self.folder), "--json")
