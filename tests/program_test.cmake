@@ -43,7 +43,7 @@ function(program_test_once NAME LABEL)
         ENVIRONMENT "TANDEMD=$<TARGET_FILE:tandemd>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
-# races(NAME...): what ThreadSanitizer looks at, besides the wire and the process.
+# races(NAME...): tests with threads, which run with ThreadSanitizer, as the label process does.
 function(races)
     foreach(name IN LISTS ARGN)
         if(TEST ${name})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tests/tools/room-tests: which tests a room has, and what must be built for them.
+"""tests/tools/room-tests: which tests a room or a label has, and what must be built for them.
 
     room_tests_test.py BUILD_DIR
 """
@@ -55,6 +55,11 @@ class RoomTests(unittest.TestCase):
     def test_each_room_has_tests(self):
         # The script fails for a room without any.
         self.assertEqual(ask(*house.SEES).stderr, "")
+
+    def test_the_tests_with_a_label_are_found_without_those_of_another(self):
+        process, twins = found("--label", "^process$")[0], found("--label", "^twin$")[0]
+        self.assertTrue(process & twins)
+        self.assertEqual(found("--label", "^process$", "--without", "^twin$")[0], process - twins)
 
     def test_an_unknown_room_is_refused_with_a_list_of_rooms(self):
         done = ask("core", "cellar")
