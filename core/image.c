@@ -41,15 +41,11 @@ nsec_t image_on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_f
     return nsec_add(broker->now.mono, left_for < most_for ? left_for : most_for);
 }
 
-// 0 stands for a delay of unknown length.
-static nsec_t image_delay(const struct job_change *change)
-{
-    return change->delay ? nsec_from_seconds(change->delay) : NSEC_NEVER;
-}
-
 struct job_place image_place(struct broker *broker, const struct job_change *change)
 {
     struct job_place place = {.state = (enum job_state)change->state, .pri = change->pri};
+    // 0 stands for a delay of unknown length.
+    nsec_t delay_for = change->delay ? nsec_from_seconds(change->delay) : NSEC_NEVER;
 
     if (change->state == JOB_BURIED) {
         place.burial = change->burial;
@@ -59,9 +55,8 @@ struct job_place image_place(struct broker *broker, const struct job_change *cha
     } else if (change->state == JOB_DELAYED && change->due_at > broker->now.wall) {
         place.on_wall = change->on_wall;
         place.imposed = change->imposed;
-        place.due_at = change->on_wall
-                           ? change->due_at
-                           : image_on_mono_clock(broker, change->due_at, image_delay(change));
+        place.due_at = change->on_wall ? change->due_at
+                                       : image_on_mono_clock(broker, change->due_at, delay_for);
     } else {
         place.state = JOB_READY;
     }

@@ -156,15 +156,6 @@ static void claim_sort_rings(struct broker *broker)
     broker->restoring.shared = false;
 }
 
-// All jobs are back: those that wait for a key get it, if it has become free. Of the jobs that hold
-// the same name in different queues, the one that was submitted first comes first.
-static void claim_settle(struct broker *broker)
-{
-    claim_all_names(broker);
-    claim_all_contents(broker);
-    claim_sort_rings(broker);
-}
-
 //
 // Queues that are empty. The next record may bring such a queue its next job, so it stands in a
 // list until the broker tidies up.
@@ -434,19 +425,14 @@ enum status broker_restore_pause(struct broker *broker, struct slice name, nsec_
 // Memos. Nothing is recorded; if they are too many, some go when all are back
 //
 
-static enum status restore_check_memo(const struct memo *memo)
-{
-    // There must be numbers above the highest one.
-    return memo->number > 0 && memo->number < UINT64_C(1) << 62 ? memo_check(memo)
-                                                                : STATUS_BAD_NAME;
-}
-
 enum status broker_restore_memo(struct broker *broker, const struct memo *memo,
                                 const struct memo **restored)
 {
     struct memo_entry *old = memo_lookup(broker, memo->kind, memo->key);
     bool ended = memo_has_ended(broker, memo);
-    enum status status = restore_check_memo(memo);
+    // There must be numbers above the highest one.
+    bool numbered = memo->number > 0 && memo->number < UINT64_C(1) << 62;
+    enum status status = numbered ? memo_check(memo) : STATUS_BAD_NAME;
     struct memo_entry *kept;
 
     *restored = NULL;
@@ -556,7 +542,12 @@ enum status broker_restore_finish(struct broker *broker, uint64_t first_id)
 
     restore_begin(broker);
     ENSURE(first_id >= broker->next.seq);
-    claim_settle(broker);
+    // Jobs that wait for a key get it, if it has become free. Of the jobs that hold the same name
+    // in different queues, the one that was submitted first comes first.
+    claim_all_names(broker);
+    claim_all_contents(broker);
+    claim_sort_rings(broker);
+
     broker->next.id = first_id;
     broker->restoring.active = false;
     broker->restoring.ended_at = broker->now.mono;

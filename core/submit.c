@@ -113,20 +113,6 @@ static struct job_place submit_first_place(const struct broker *broker, const st
     return place;
 }
 
-static inline size_t submit_body_len(const struct job_spec *spec)
-{
-    return spec->body_blob ? blob_slice(spec->body_blob).len : spec->body.len;
-}
-
-// Frees a job that was refused.
-static void submit_discard(struct broker *broker, struct job *job)
-{
-    if (job_interest(job)) {
-        interest_free(job_interest(job));
-    }
-    job_free(broker, job);
-}
-
 static enum status submit_accept(struct broker *broker, const struct job_spec *spec,
                                  struct session *watcher, const struct key_hash *key,
                                  struct submission *submission)
@@ -163,7 +149,10 @@ out:
             watch_remove(submission->watch);
             submission->watch = NULL;
         }
-        submit_discard(broker, job);
+        if (job_interest(job)) {
+            interest_free(job_interest(job));
+        }
+        job_free(broker, job);
     }
     return status;
 }
@@ -308,7 +297,8 @@ enum status broker_submit(struct broker *broker, const struct job_spec *spec, st
             return STATUS_OK;
         }
     }
-    status = submit_check_limits(spec->queue, spec->pri, submit_body_len(spec));
+    status = submit_check_limits(spec->queue, spec->pri,
+                                 spec->body_blob ? spec->body_blob->len : spec->body.len);
     if (status != STATUS_OK) {
         return status;
     }
@@ -334,14 +324,6 @@ enum status broker_submit_to(struct broker *broker, struct slice name, struct jo
 //
 // Importing
 //
-
-// The key that the job holds: a buried job holds none.
-static struct job_key import_key(const struct job_image *image, struct key_room *room)
-{
-    enum key_kind kind = image->now.state == JOB_BURIED ? KEY_NONE : (enum key_kind)image->key_kind;
-
-    return job_key_from(kind, image->key, image->body, image->blob, room);
-}
 
 static enum status import_accept(struct broker *broker, struct queue *queue,
                                  const struct job_image *image, const struct key_hash *key,
@@ -385,8 +367,10 @@ static enum status import_or_join(struct broker *broker, struct queue *queue,
                                   const struct job_image *image, struct session *by,
                                   struct imported *imported)
 {
+    // A buried job holds no key.
+    enum key_kind kind = image->now.state == JOB_BURIED ? KEY_NONE : (enum key_kind)image->key_kind;
     struct key_room room;
-    struct job_key key = import_key(image, &room);
+    struct job_key key = job_key_from(kind, image->key, image->body, image->blob, &room);
     struct key_hash hash;
     enum status status;
     struct job *job;

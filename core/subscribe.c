@@ -167,14 +167,6 @@ size_t session_subscriptions(const struct session *session)
 // Grants
 //
 
-static void grant_unbar(struct subscription *subscription)
-{
-    subscription_bar(subscription, false);
-    if (subscription->session->wait_state != WAITING_NOT) {
-        subscription_wait_along(subscription);
-    }
-}
-
 // Applies the session's new grants to a subscription. Whether the session may no longer work on its
 // queue.
 static bool grant_judge(struct subscription *subscription)
@@ -185,7 +177,10 @@ static bool grant_judge(struct subscription *subscription)
 
     charge_links(session->broker, 1);
     if (may && subscription->barred) {
-        grant_unbar(subscription);
+        subscription_bar(subscription, false);
+        if (session->wait_state != WAITING_NOT) {
+            subscription_wait_along(subscription);
+        }
     } else if (loses) {
         match_bar(subscription);
     }

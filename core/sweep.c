@@ -38,14 +38,6 @@ bool job_fits(const struct broker *broker, const struct job *job, const struct j
            age_for >= filter->min_age_for && age_for <= filter->max_age_for;
 }
 
-// The search of another job begins at its start, and so does one whose body has become shorter.
-static size_t body_search_from(const struct body_search *search, const struct job *job)
-{
-    bool goes_on = search->id == job->id && search->at <= job_body(job).len;
-
-    return goes_on ? (size_t)search->at : 0;
-}
-
 // Searches about `most` bytes of the job's body for `bytes`, and goes on from where `*search`,
 // zeroed at first, says. STATUS_OK: they were found, or `bytes` is empty; STATUS_EMPTY: the body
 // does not have them; STATUS_MORE: not found so far. `*searched` becomes the number of bytes that
@@ -53,7 +45,9 @@ static size_t body_search_from(const struct body_search *search, const struct jo
 static enum status body_search(const struct job *job, struct slice bytes,
                                struct body_search *search, size_t most, size_t *searched)
 {
-    size_t from = body_search_from(search, job);
+    // The search of another job begins at its start, and so does one whose body has become shorter.
+    bool goes_on = search->id == job->id && search->at <= job_body(job).len;
+    size_t from = goes_on ? (size_t)search->at : 0;
     struct slice part = slice_from(job_body(job), from);
     bool all = part.len <= most + bytes.len;
 
@@ -121,20 +115,10 @@ static uint64_t sweep_count_jobs(const uint64_t jobs[JOB_STATES], unsigned state
     return total;
 }
 
-static enum status sweep_check_target(const struct session *by, struct slice name)
-{
-    if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
-        return STATUS_BAD_NAME;
-    }
-    if (name.len > QUEUE_NAME_MAX) {
-        return STATUS_TOO_LARGE;
-    }
-    return session_may_by_name(by, MAY_SUBMIT, name) ? STATUS_OK : STATUS_FORBIDDEN;
-}
-
 static enum status sweep_check(struct broker *broker, const struct session *by,
                                const struct sweep *sweep)
 {
+    const struct slice to = sweep->act.to;
     bool may = sweep->queue.len > 0 ? session_may_by_name(by, MAY_OPERATE, sweep->queue)
                                     : session_may_somewhere(by, MAY_OPERATE);
 
@@ -144,8 +128,16 @@ static enum status sweep_check(struct broker *broker, const struct session *by,
     if (sweep->queue.len > 0 && !broker_queue_find(broker, sweep->queue)) {
         return STATUS_NOT_FOUND;
     }
-    return sweep->act.kind == ACT_MOVE && !sweep->act.back ? sweep_check_target(by, sweep->act.to)
-                                                           : STATUS_OK;
+    if (sweep->act.kind != ACT_MOVE || sweep->act.back) {
+        return STATUS_OK;
+    }
+    if (to.len == 0 || memchr(to.ptr, '\0', to.len)) {
+        return STATUS_BAD_NAME;
+    }
+    if (to.len > QUEUE_NAME_MAX) {
+        return STATUS_TOO_LARGE;
+    }
+    return session_may_by_name(by, MAY_SUBMIT, to) ? STATUS_OK : STATUS_FORBIDDEN;
 }
 
 enum status broker_sweep_begin(struct broker *broker, const struct session *by, struct sweep *sweep)
@@ -210,35 +202,24 @@ static bool sweep_changes_nothing(const struct job *job, const struct act *act)
            (!act->sets_delay || (act->delay_for == 0 && job->state == JOB_READY));
 }
 
-// Whether the job is to be moved back, but no policy has moved it.
-static bool sweep_cannot_move_back(const struct job *job, const struct act *act)
-{
-    return act->kind == ACT_MOVE && act->back && !job->dead_letter;
-}
-
-// Whether the sweep is about queues of that name.
-static bool sweep_names(struct sweep_step *step, struct slice name)
-{
-    const struct sweep *sweep = step->sweep;
-
-    if (sweep->queue.len > 0) {
-        return slice_equal(sweep->queue, name);
-    }
-    sweep_pay(step, sweep->queues.len * name.len / BYTES_PER_CREDIT);
-    return glob_matches(sweep->queues, name);
-}
-
 // Whether the sweep is about that queue, and the caller may see it.
 static bool sweep_wants(struct sweep_step *step, const struct queue *queue)
 {
     const struct sweep *sweep = step->sweep;
     struct slice name = queue_name(queue);
+    bool matches;
 
     if (queue->came_at > sweep->walk.moment ||
         (sweep->act.kind == ACT_MOVE && slice_equal(sweep->act.to, name))) {
         return false;
     }
-    return sweep_names(step, name) && caller_may(step->by, MAY_OBSERVE, queue);
+    if (sweep->queue.len > 0) {
+        matches = slice_equal(sweep->queue, name);
+    } else {
+        sweep_pay(step, sweep->queues.len * name.len / BYTES_PER_CREDIT);
+        matches = glob_matches(sweep->queues, name);
+    }
+    return matches && caller_may(step->by, MAY_OBSERVE, queue);
 }
 
 //
@@ -459,13 +440,13 @@ static bool sweep_is_forbidden(const struct sweep_step *step, const struct job *
 static enum status sweep_meet(struct sweep_step *step, const struct job *job)
 {
     struct sweep *sweep = step->sweep;
+    bool no_way_back = sweep->act.kind == ACT_MOVE && sweep->act.back && !job->dead_letter;
     enum status status = sweep_filter(step, job);
 
     if (status == STATUS_MORE) {
         return status;
     }
-    if (status == STATUS_EMPTY || sweep_changes_nothing(job, &sweep->act) ||
-        sweep_cannot_move_back(job, &sweep->act)) {
+    if (status == STATUS_EMPTY || sweep_changes_nothing(job, &sweep->act) || no_way_back) {
         status = STATUS_OK;
         sweep->counts.looked++;
     } else if (sweep_is_forbidden(step, job)) {

@@ -299,49 +299,31 @@ static void tick_end_delay(struct broker *broker, const struct queue *queue, enu
     match_ready(broker, job, &ready);
 }
 
-static void tick_end_delay_mono(struct broker *broker, struct timer *moment)
+static void tick_end_delay_mono(struct broker *broker, struct timer *timer)
 {
-    tick_end_delay(broker, container_of(moment, struct queue, due[CLOCK_MONO]), CLOCK_MONO);
+    tick_end_delay(broker, container_of(timer, struct queue, due[CLOCK_MONO]), CLOCK_MONO);
 }
 
-static void tick_end_delay_wall(struct broker *broker, struct timer *moment)
+static void tick_end_delay_wall(struct broker *broker, struct timer *timer)
 {
-    tick_end_delay(broker, container_of(moment, struct queue, due[CLOCK_WALL]), CLOCK_WALL);
+    tick_end_delay(broker, container_of(timer, struct queue, due[CLOCK_WALL]), CLOCK_WALL);
 }
 
-static void tick_end_pause(struct broker *broker, struct timer *moment)
+static void tick_end_pause(struct broker *broker, struct timer *timer)
 {
-    struct queue *queue = container_of(moment, struct queue, pause_end);
+    struct queue *queue = container_of(timer, struct queue, pause_end);
 
     queue_resume(broker, queue);
     queue_vanish_if_idle(broker, queue);
 }
 
-static void tick_end_gate(struct broker *broker, struct timer *moment)
+static void tick_end_gate(struct broker *broker, struct timer *timer)
 {
-    struct gate *gate = container_of(moment, struct gate, wakes);
+    struct gate *gate = container_of(timer, struct gate, wakes);
     struct queue *queue = gate->queue;
 
     gate_wake(broker, gate);
     queue_vanish_if_idle(broker, queue);
-}
-
-static void tick_attach_policies(struct broker *broker)
-{
-    unsigned budget = BROKER_SLICE;
-    struct queue *queue;
-
-    while ((queue = policies_walk(broker, &budget))) {
-        queue_vanish_if_idle(broker, queue);
-    }
-}
-
-static void tick_end_wait(struct session *session, enum wait_end why)
-{
-    session_stop_waiting(session);
-    session->waited_enough = true;
-    session->why = why & 1u;
-    session_notify(session);
 }
 
 static void tick_end_lease(struct broker *broker, struct job *job)
@@ -357,10 +339,11 @@ static void tick_end_lease(struct broker *broker, struct job *job)
 
 // Ends a lease or a wait of the session. False if the slice of matches is used up: a session that
 // may still get a job waits on until the next tick.
-static bool tick_alarm(struct broker *broker, struct timer *moment, unsigned *matches)
+static bool tick_alarm(struct broker *broker, struct timer *timer, unsigned *matches)
 {
-    struct session *session = container_of(moment, struct session, alarm);
+    struct session *session = container_of(timer, struct session, alarm);
     struct job *lease = job_in_tree(tree_first(&session->leases));
+    bool soon;
 
     if (lease && lease->due_at <= broker->now.mono) {
         tick_end_lease(broker, lease);
@@ -378,39 +361,34 @@ static bool tick_alarm(struct broker *broker, struct timer *moment, unsigned *ma
             return true;
         }
     }
-    tick_end_wait(session, session_lease_ends_soon(session) ? WAIT_LEASE_SOON : WAIT_TIMED_OUT);
+    soon = session_lease_ends_soon(session);
+    session_stop_waiting(session);
+    session->waited_enough = true;
+    session->why = (soon ? WAIT_LEASE_SOON : WAIT_TIMED_OUT) & 1u;
+    session_notify(session);
     return true;
 }
 
 static void tick_alarms(struct broker *broker, unsigned *matches)
 {
     unsigned budget = BROKER_SLICE;
-    struct timer *moment;
+    struct timer *timer;
 
-    while (budget > 0 && (moment = tick_first_due(&broker->timers.sessions, broker->now.mono)) &&
-           tick_alarm(broker, moment, matches)) {
+    while (budget > 0 && (timer = tick_first_due(&broker->timers.sessions, broker->now.mono)) &&
+           tick_alarm(broker, timer, matches)) {
         charge_pay_unit(broker, &budget);
     }
 }
 
-// Ends the moments of the tree that are due, at most a slice of them.
-static void tick_due(struct broker *broker, const struct tree *moments, nsec_t now,
-                     void (*end)(struct broker *broker, struct timer *moment))
+// Ends the timers of the tree that are due, at most a slice of them.
+static void tick_due(struct broker *broker, const struct tree *tree, nsec_t now,
+                     void (*end)(struct broker *broker, struct timer *timer))
 {
-    struct timer *moment;
+    struct timer *timer;
 
-    for (unsigned budget = BROKER_SLICE; budget > 0 && (moment = tick_first_due(moments, now));) {
-        end(broker, moment);
+    for (unsigned budget = BROKER_SLICE; budget > 0 && (timer = tick_first_due(tree, now));) {
+        end(broker, timer);
         charge_pay_unit(broker, &budget);
-    }
-}
-
-static void tick_dismantle_closed(struct broker *broker)
-{
-    unsigned budget = BROKER_SLICE;
-
-    while (budget > 0 && !list_empty(&broker->closing)) {
-        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
     }
 }
 
@@ -418,15 +396,19 @@ static void tick_dismantle_closed(struct broker *broker)
 // tests/budget.
 static APART void tick_rare(struct broker *broker)
 {
+    unsigned budget = BROKER_SLICE;
+    struct queue *queue;
+
     if (broker->policies.changed && broker->policies.again_at <= broker->now.mono) {
-        tick_attach_policies(broker);
+        while ((queue = policies_walk(broker, &budget))) {
+            queue_vanish_if_idle(broker, queue);
+        }
     }
     if (broker->memos.over_limit) {
         memos_evict(broker);
     }
     if (broker->gates.dropped) {
-        unsigned budget = BROKER_SLICE;
-
+        budget = BROKER_SLICE;
         expiry_free_dropped(broker, &budget);
     }
     if (!list_empty(&broker->matching.relinking)) {
@@ -441,13 +423,16 @@ static APART void tick_rare(struct broker *broker)
 void broker_tick(struct broker *broker, struct instant now)
 {
     unsigned matches = BROKER_SLICE;
+    unsigned budget = BROKER_SLICE;
 
     ENSURE(now.mono >= broker->now.mono && !broker->settling);
     broker->now = now;
     calendar_review(broker);
     broker->charge.links = 0;
     broker->matching.deferred = true;
-    tick_dismantle_closed(broker);
+    while (budget > 0 && !list_empty(&broker->closing)) {
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
+    }
     if (!list_empty(&broker->snapshots.to_sort)) {
         queue_snapshots_sort(broker);
     }
@@ -477,9 +462,9 @@ static nsec_t due_sooner(nsec_t a, nsec_t b)
 }
 
 // When to read the wall clock again for those moments: it may be set at any time.
-static nsec_t due_wall_at(const struct broker *broker, const struct tree *moments)
+static nsec_t due_wall_at(const struct broker *broker, const struct tree *tree)
 {
-    const struct timer *first = timer_first(moments);
+    const struct timer *first = timer_first(tree);
     nsec_t left;
 
     if (!first) {
