@@ -31,7 +31,7 @@ struct listener {
     bool tcp;
     bool tls;
     bool is_shut;
-    unsigned kind; // of the seats that its connections take
+    unsigned kind; // of its connections (net/admission.h)
     // Connections that wait and may have come before the socket was prepared; they are first in the
     // queue.
     unsigned unprepared;
