@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Whom a connection speaks for, and what its front-end is told that it may do: by itself, and with
-// a token.
+// The client that a connection acts for, and its rights as its front-end is told: without a token
+// and with one.
 #include "core/grants.h"
 #include "server/conn/conn_caller.h"
 #include "tests/server/access_bed.h"
@@ -13,7 +13,7 @@
 
 #define WORK_FOR_ALL "any work jobs\n"
 
-static void without_rules_whoever_comes_may_do_everything(void **state)
+static void without_rules_every_client_may_do_everything(void **state)
 {
     struct access_bed *bed = *state;
     int client = bed_connect(&bed->bed);
@@ -269,7 +269,7 @@ static void a_right_token_is_not_slowed_by_wrong_ones_of_its_address(void **stat
     access_free(also);
 }
 
-static void where_there_are_no_tokens_nobody_is_slowed_down(void **state)
+static void without_tokens_no_client_is_slowed_down(void **state)
 {
     struct access_bed *bed = *state;
     int client = bed_connect_tcp(&bed->bed);
@@ -309,7 +309,7 @@ static void a_front_end_may_have_tokens_of_its_own(void **state)
     access_bed_ask(bed, client, "claim " HORSE, "unknown");
     access_bed_ask(bed, client, "may", "may 1");
     access_bed_ask(bed, client, "itself", "address all");
-    // What it grants stays granted where the rules are read again, or there are some now.
+    // Its rights stay when the rules are read again, or there are rules now.
     access_bed_ask(bed, client, "claim " STAPLE, "known 1");
     access_bed_rule(bed, TOKEN_HORSE "observe jobs\nany work jobs\n");
     bed_turns(&bed->bed, 1);
@@ -381,7 +381,7 @@ static void asking_again_without_a_token_needs_no_memory(void **state)
     (void)close(client);
 }
 
-// Whatever cannot be had: the connection is never served as somebody who may more.
+// Whatever allocation fails: the connection never gets more rights than it has.
 static void without_memory_nothing_is_granted(void **state)
 {
     struct access_bed *bed = *state;
@@ -417,7 +417,7 @@ static void without_memory_nothing_is_granted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_rules_whoever_comes_may_do_everything),
+        TEST(without_rules_every_client_may_do_everything),
         TEST(a_connection_is_told_what_it_may_do_before_its_first_byte),
         TEST(a_caller_is_called_by_its_role_its_token_or_its_user),
         TEST(what_no_rule_allows_is_not_granted),
@@ -432,7 +432,7 @@ int main(void)
         TEST(wrong_tokens_are_logged_once_a_second_and_not_shown),
         TEST(wrong_tokens_slow_wrong_ones_of_their_address),
         TEST(a_right_token_is_not_slowed_by_wrong_ones_of_its_address),
-        TEST(where_there_are_no_tokens_nobody_is_slowed_down),
+        TEST(without_tokens_no_client_is_slowed_down),
         TEST(a_wrong_token_that_cannot_be_counted_ends_the_connection),
         TEST(a_front_end_may_have_tokens_of_its_own),
         TEST(without_rules_a_front_end_is_not_told_of_its_own_token),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The rules change while connections are there.
+// The rules change while clients are connected.
 #include "tests/server/access_bed.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
@@ -36,7 +36,7 @@ static void connections_from_before_there_were_rules_are_judged(void **state)
     (void)close(client);
 }
 
-static void where_no_rules_are_left_everybody_may_do_everything(void **state)
+static void when_no_rules_are_left_every_client_may_do_everything(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -65,7 +65,7 @@ static void a_token_is_known_again(void **state)
     (void)close(client);
 }
 
-// The name stays, for the next token that is given out.
+// The name stays, for another token.
 static void whose_token_has_been_replaced_is_who_it_is_by_itself(void **state)
 {
     struct access_bed *bed = *state;
@@ -95,7 +95,7 @@ static void whose_token_is_gone_is_who_it_is_by_itself(void **state)
     (void)close(client);
 }
 
-// The token has come and gone between two turns: the number that it had is another's.
+// The token was added and removed between two turns: its number belongs to another.
 static void rules_that_follow_at_once_are_those_that_count(void **state)
 {
     struct access_bed *bed = *state;
@@ -206,7 +206,7 @@ static void one_that_is_being_judged_may_go(void **state)
     assert_true(bed->bed.front.grants_later > 0);
 }
 
-// More than are judged in a turn.
+// More than are authorized in a turn.
 enum { MANY = 600 };
 
 static int *connect_many(struct access_bed *bed)
@@ -239,7 +239,7 @@ static void very_many_connections_are_judged_in_several_turns(void **state)
         turns++;
         assert_in_range(bed->bed.front.granted - before, 1, 256);
         if (turns == 1) {
-            // Whoever comes meanwhile, or asks, need not wait for that.
+            // Clients that connect or ask meanwhile need not wait for that.
             newcomer = bed_connect(&bed->bed);
             access_bed_ask(bed, newcomer, "may", "may 4");
             access_bed_ask(bed, clients[MANY - 1], "may", "may 4");
@@ -306,7 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(open_connections_are_judged_by_the_new_rules),
         TEST(connections_from_before_there_were_rules_are_judged),
-        TEST(where_no_rules_are_left_everybody_may_do_everything),
+        TEST(when_no_rules_are_left_every_client_may_do_everything),
         TEST(a_token_is_known_again),
         TEST(whose_token_has_been_replaced_is_who_it_is_by_itself),
         TEST(whose_token_is_gone_is_who_it_is_by_itself),

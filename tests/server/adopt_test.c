@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A listening socket that somebody else made.
+// A listening socket that another process has made.
 #include "server/net/listener.h"
 
 #include "tests/server/server_cmocka.h"
@@ -37,7 +37,7 @@ static bool fixture_adopt(struct fixture *fixture, bool tls, struct error_text *
     return listeners_adopt(&fixture->listeners, fixture->fd, tls, &target, why);
 }
 
-// A socket as plain as can be: it blocks and has no options set.
+// A socket that blocks and has no options set.
 static void fixture_open(struct fixture *fixture)
 {
     socklen_t len = sizeof fixture->addr;
@@ -75,7 +75,7 @@ static void fixture_connect(const struct fixture *fixture, int client)
                      0);
 }
 
-// Of a client that comes when the socket has been adopted, or, being the reason for it, waited.
+// A client that connects after the socket was adopted, or that has waited for it.
 static void expect_connection(bool tls, bool waited)
 {
     struct fixture fixture;
@@ -91,7 +91,7 @@ static void expect_connection(bool tls, bool waited)
     if (!waited) {
         fixture_connect(&fixture, client);
     }
-    // Otherwise the loop would stand still once it has accepted the one that is waiting.
+    // Otherwise the loop would block once it has accepted the waiting connection.
     assert_int_not_equal(fcntl(fixture.fd, F_GETFL) & O_NONBLOCK, 0);
     assert_int_equal(event_base_loop(fixture.base, EVLOOP_ONCE), 0);
     assert_true(fixture.accepted >= 0);

@@ -18,7 +18,7 @@ static const char *io_threads;
 
 #define START(...) AGAIN_START(true, io_threads, "server.io_spread=always", __VA_ARGS__)
 
-static bool follows_anew(const struct again *again)
+static bool follows_again(const struct again *again)
 {
     return atomic_load(&again->made) > 1;
 }
@@ -26,7 +26,7 @@ static bool follows_anew(const struct again *again)
 static void until_it_follows(const struct again *again, unsigned made)
 {
     while (atomic_load(&again->made) < made) {
-        again_until(follows_anew, again);
+        again_until(follows_again, again);
     }
 }
 
@@ -149,7 +149,7 @@ static void process_that_is_to_refuse_closes_connections(void **state)
     again_stop(again);
 }
 
-static void connections_wait_while_nobody_owns_it(void **state)
+static void connections_wait_while_there_is_no_owner(void **state)
 {
     struct again *again = START("journal.standby=refuse");
     int client;
@@ -243,7 +243,7 @@ static void handover_closes_connections_and_lets_others_come_first(void **state)
     again_stop(again);
 }
 
-static void nothing_is_handed_over_where_nobody_would_take_it(void **state)
+static void nothing_is_handed_over_if_no_process_would_take_it(void **state)
 {
     static const char path[] = "/api/v1/cluster/handover";
     struct again *again = START("journal.standby=refuse", "journal.lease_ttl=5");
@@ -373,12 +373,12 @@ static int run_all(void)
         cmocka_unit_test(connections_that_were_passed_on_are_counted_once),
         cmocka_unit_test(operators_are_answered_while_another_process_owns_it),
         cmocka_unit_test(process_that_is_to_refuse_closes_connections),
-        cmocka_unit_test(connections_wait_while_nobody_owns_it),
+        cmocka_unit_test(connections_wait_while_there_is_no_owner),
         cmocka_unit_test(answers_wait_until_it_is_sure_again),
         cmocka_unit_test(nothing_that_is_staged_leaves_when_it_is_lost),
         cmocka_unit_test(process_that_is_unsure_for_too_long_gives_it_up),
         cmocka_unit_test(handover_closes_connections_and_lets_others_come_first),
-        cmocka_unit_test(nothing_is_handed_over_where_nobody_would_take_it),
+        cmocka_unit_test(nothing_is_handed_over_if_no_process_would_take_it),
         cmocka_unit_test(process_that_is_drained_stays_so),
         cmocka_unit_test(process_that_is_drained_while_it_follows_stays_so),
         cmocka_unit_test(process_that_loses_it_as_soon_as_it_has_it_follows),

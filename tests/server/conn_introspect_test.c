@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What operators are shown of connections, here those of Gearman: by number, and whose they are.
+// Introspection of connections, here those of Gearman: by number, and by session.
 #include "server/conn/conn.h"
 
 #include "proto_gearman/gearman.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// One connection: its input in whatever pieces, its output, its end.
+// One connection: its input in pieces of any size, its output, its end.
 #include "proto_common/unread.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
@@ -180,7 +180,7 @@ static void input_of_more_than_one_read_needs_no_more_to_be_read_on(void **state
     (void)close(client);
 }
 
-// Sends whole lines until the socket is full; returns how many.
+// Sends whole lines until the socket is full; returns their number.
 static unsigned stuff(struct bed *bed, int client)
 {
     unsigned count = 0;
@@ -494,7 +494,7 @@ static void connection_without_memory_is_closed_and_others_go_on(void **state)
     int client;
 
 #ifndef __SANITIZE_ADDRESS__
-    skip(); // what is kept has a block of a slab
+    skip(); // kept input has a block of a slab
 #endif
     other = bed_connect(bed);
     client = bed_connect(bed);

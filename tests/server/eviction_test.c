@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Where more memory is in use than there may be: who is closed, and who is not.
+// When more memory is in use than allowed: which connections are closed.
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "server/conn/conn.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The fence of a store that others may take over: while it is closed, nothing leaves, and nothing
-// is read.
+// The fence of a store that other processes may take over: while it is closed, nothing is sent or
+// read.
 #include "core/base/fence.h"
 #include "server/conn/turn.h"
 #include "server/io/io.h"
@@ -68,7 +68,7 @@ static void what_is_staged_stays_until_the_fence_is_open_again(void **state)
     (void)close(client);
 }
 
-// Nobody else says that there is something to read.
+// No other event reports that there is input.
 static void what_comes_meanwhile_is_read_when_the_fence_is_open_again(void **state)
 {
     struct bed *bed = *state;
@@ -143,7 +143,7 @@ static void a_client_that_is_finished_gets_its_last_answer(void **state)
     bed_expect_end(bed, client);
 }
 
-// As of a process that was stopped, and goes on when its time is over.
+// As in a process that was stopped, and continues when its time is over.
 static void a_fence_closes_by_itself_at_its_moment(void **state)
 {
     struct bed *bed = *state;
@@ -158,7 +158,7 @@ static void a_fence_closes_by_itself_at_its_moment(void **state)
     (void)close(client);
 }
 
-// Whoever waits for the fence looks at it now and then, not in each turn.
+// While the fence is closed, it is checked now and then, not in each turn.
 static void expect_soon(struct bed *bed, int client, const char *text)
 {
     nsec_t patience_at = clock_awake() + NSEC_PER_SEC * 60;
@@ -171,7 +171,7 @@ static void expect_soon(struct bed *bed, int client, const char *text)
     bed_expect(bed, client, text);
 }
 
-// The loop is to see that it is open, though nothing else happens.
+// The loop notices that it is open, although nothing else happens.
 static void a_loop_that_waits_for_the_fence_looks_at_it_often(void **state)
 {
     struct bed *bed = *state;
@@ -200,7 +200,7 @@ static void wake(evutil_socket_t fd, short what, void *context)
     *woken = true;
 }
 
-// That the owner is unsure is noted, and logged, though nothing else happens.
+// Unconfirmed ownership is noted, and logged, although nothing else happens.
 static void a_loop_that_sleeps_wakes_when_the_fence_closes(void **state)
 {
     static const struct timeval much_later = {.tv_sec = 30};
@@ -231,7 +231,7 @@ static void count_slice(void *context)
     ++*slices;
 }
 
-// Of the loop, which hands out jobs as clients do who ask for them; but operators' go on.
+// The task of the loop waits, as clients do; that of operators does not.
 static void work_in_the_background_waits_for_the_fence(void **state)
 {
     struct bed *bed = *state;
@@ -253,7 +253,7 @@ static void work_in_the_background_waits_for_the_fence(void **state)
     turn_remove_task(&bed->loop.turn, &operators);
 }
 
-// The thread has it in hand already.
+// The thread has the output already.
 static void what_was_handed_to_a_thread_stays_there(void **state)
 {
     struct bed *bed = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Sockets whose handshakes are made: how they end, what bounds them, and what is left of them.
+// Sockets whose handshakes are made: how they end, their bounds, and what is left of them.
 #include "server/net/handshakes.h"
 
 #include "server/net/budget.h"
@@ -24,12 +24,12 @@ struct fixture {
     unsigned done_steps;
     const void *done_service;
     unsigned failed;
-    char peers[128];  // of those that are done or have failed, in order
-    char why[64];     // the last has failed
-    unsigned crowded; // how many have failed because there were too many
+    char peers[128];   // of handshakes that are done or have failed, in order
+    char why[64];      // of the last failure
+    unsigned too_many; // that have failed because there were too many
 };
 
-// What the host is handed, and its address.
+// The argument of the host, and its address.
 static const int service;
 static int shared;
 static nsec_t fixture_time;
@@ -67,7 +67,7 @@ static void fixture_failed(void *context, const void *given, const char *peer, c
     fixture->failed++;
     note_peer(fixture, peer);
     (void)snprintf(fixture->why, sizeof fixture->why, "%s", why);
-    fixture->crowded += strcmp(why, "too many handshakes at once") == 0 ? 1 : 0;
+    fixture->too_many += strcmp(why, "too many handshakes at once") == 0 ? 1 : 0;
 }
 
 static const struct handshakes_host virtual_host = {
@@ -100,7 +100,7 @@ static int fixture_teardown(void **state)
     return 0;
 }
 
-// Rounds of the base: in each, what is ready is told.
+// Rounds of the base, in each of which ready sockets are handled.
 static void rounds(struct fixture *fixture, unsigned count)
 {
     while (count-- > 0) {
@@ -346,7 +346,7 @@ static void what_takes_too_long_is_given_up_whatever_it_has_done(void **state)
     assert_closed(later);
 }
 
-// Closing takes time, too: it is done in portions, between which others come.
+// Closing takes time, too: it is done in portions, with other events in between.
 static void many_that_have_had_their_time_are_not_given_up_at_once(void **state)
 {
     enum { MANY = 3 * HANDSHAKES_CLOSED_MAX };
@@ -378,7 +378,7 @@ static void the_one_that_has_waited_longest_makes_room_for_one_more(void **state
         say(peers[i], ".");
         rounds(fixture, 2);
     }
-    // `a` has been heard of since `b` was.
+    // `a` has sent something since `b` has.
     say(peers[0], ".");
     rounds(fixture, 2);
     peers[3] = add(fixture, "d");
@@ -398,16 +398,16 @@ static void the_one_that_has_waited_longest_makes_room_for_one_more(void **state
     (void)close(peers[3]);
 }
 
-// Those whose peers answer are not given up: a crowd that comes at once is served.
+// Handshakes whose peers answer are not given up: many clients that connect at once are served.
 static void crowd_that_answers_is_served_beyond_the_limit(void **state)
 {
-    enum { CROWD = 12 * HANDSHAKES_STEPS_MAX };
+    enum { CLIENTS = 12 * HANDSHAKES_STEPS_MAX };
     struct fixture *fixture = *state;
-    int peers[CROWD];
+    int peers[CLIENTS];
     unsigned answered = 0;
 
     fixture->handshakes.begun_max = 2 * HANDSHAKES_STEPS_MAX;
-    for (unsigned i = 0; i < CROWD; i++) {
+    for (unsigned i = 0; i < CLIENTS; i++) {
         peers[i] = add(fixture, "");
         say(peers[i], ".");
     }
@@ -418,10 +418,10 @@ static void crowd_that_answers_is_served_beyond_the_limit(void **state)
             say(peers[answered], "f");
         }
     }
-    assert_int_equal(fixture->failed, CROWD);
+    assert_int_equal(fixture->failed, CLIENTS);
     assert_string_equal(fixture->why, "it was told to");
-    assert_int_equal(fixture->crowded, 0);
-    for (unsigned i = 0; i < CROWD; i++) {
+    assert_int_equal(fixture->too_many, 0);
+    for (unsigned i = 0; i < CLIENTS; i++) {
         (void)close(peers[i]);
     }
 }
@@ -499,13 +499,13 @@ static void new_time_holds_for_those_that_have_begun(void **state)
 
     fixture_time += 3 * NSEC_PER_SEC;
     handshakes_set_timeout(&fixture->handshakes, 2 * NSEC_PER_SEC);
-    // It is due, which the timer says.
+    // It is due: the timer fires.
     rounds(fixture, 2);
     assert_int_equal(fixture->failed, 1);
     assert_closed(peer);
 }
 
-static void closing_closes_all_and_tells_nobody(void **state)
+static void closing_closes_all_and_does_not_tell_the_host(void **state)
 {
     struct fixture *fixture = *state;
     int begun = add(fixture, "begun");
@@ -589,7 +589,7 @@ int main(void)
         HANDSHAKES_TEST(timer_of_the_base_gives_up_what_takes_too_long),
         HANDSHAKES_TEST(timer_is_set_for_the_next_when_the_oldest_has_left),
         HANDSHAKES_TEST(new_time_holds_for_those_that_have_begun),
-        HANDSHAKES_TEST(closing_closes_all_and_tells_nobody),
+        HANDSHAKES_TEST(closing_closes_all_and_does_not_tell_the_host),
         HANDSHAKES_TEST(transport_without_memory_fails_its_handshake),
         HANDSHAKES_TEST(any_allocation_may_fail),
     };

@@ -48,7 +48,7 @@ static void press(struct bed *bed, enum store_pressure pressure)
     bed_turns(bed, 1);
 }
 
-// Nothing is left to do but to wait.
+// Only waiting is left to do.
 static void expect_rest(struct bed *bed)
 {
     bed_turns(bed, 3);
@@ -135,7 +135,7 @@ static void turn_lets_so_many_go_and_no_more(void **state)
     expect_rest(bed);
     reach(bed, CLIENTS);
     for (unsigned turns = 1; turns <= 3; turns++) {
-        bed_turn(bed, turns > 1); // nothing but the store's thread ends the first sleep
+        bed_turn(bed, turns > 1); // only the store's thread ends the first sleep
         for (int i = 0; i < CLIENTS; i++) {
             answered += recv(clients[i], reply, sizeof reply, 0) == 2;
         }
@@ -156,7 +156,7 @@ static void connections_touched_as_they_are_let_go_are_served_once(void **state)
         clients[i] = bed_connect(bed);
         bed_send(bed, clients[i], "keep a\n");
     }
-    // The last ones are let go in a later turn than the one in which they are read.
+    // The last connections are released in a later turn than the one in which they are read.
     reach(bed, CLIENTS);
     for (int i = CLIENTS - 1; i >= 0; i--) {
         send_raw(clients[i], "again\n");
@@ -253,7 +253,7 @@ static void patience_with_a_peer_does_not_run_while_its_answer_is_held(void **st
 
     bed->loop.turn.unread_for = 60 * NSEC_PER_SEC;
     bed_send(bed, client, "keep a\n");
-    // This one is owed what may leave, and does not take it.
+    // This client has output to read, and does not read it.
     bed_send(bed, clogged, "big 900000\nkeep b\n");
     bed_turns(bed, 5);
     assert_true(bed->loop.turn.held.next->next == &bed->loop.turn.held);
@@ -460,14 +460,14 @@ static void store_has_its_turn_when_it_asks_for_it(void **state)
     (void)state;
     bed_init(&bed, clock_now);
     bed_keep(&bed);
-    client = bed_connect(&bed); // or there would be nothing to wait for
+    client = bed_connect(&bed); // otherwise there would be nothing to wait for
     due_at = clock_now().mono + 20 * NSEC_PER_MSEC;
     bed.front.store.due_at = due_at;
     bed_turns(&bed, 1);
     while (clock_now().mono < due_at) {
         bed_turn(&bed, true);
     }
-    // A moment that has passed: nothing would ever end a sleep.
+    // A moment in the past: nothing would end a sleep.
     bed.front.store.due_at = clock_now().mono;
     bed.front.store.turns = 0;
     bed_turn(&bed, true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What threads hand each other, and how they wake each other: batches, outboxes, sleepers, meters,
-// and sockets on their way from one thread to another. All in one thread.
+// How threads hand things over and wake each other: batches, outboxes, sleepers, meters, and
+// sockets on their way from one thread to another. All in one thread.
 #include "server/io/io_thread.h"
 #include "server/io/io_batch.h"
 
@@ -35,7 +35,7 @@ static int pair_setup(void **state)
     return 0;
 }
 
-// Reads all that was handed over; returns how many batches that were.
+// Reads everything that was handed over; returns the number of batches.
 static unsigned read_all(struct pair *pair)
 {
     struct io_batch *batch = io_batch_of(mailbox_take(&pair->queue));
@@ -51,7 +51,7 @@ static unsigned read_all(struct pair *pair)
     return count;
 }
 
-// An outbox that has not got all of its batches back stops the test.
+// An outbox whose batches have not all returned stops the test.
 static int pair_teardown(void **state)
 {
     struct pair *pair = *state;
@@ -65,7 +65,7 @@ static int pair_teardown(void **state)
     return 0;
 }
 
-// How often somebody was woken by it since the last time.
+// How often the sleeper was woken since the last time.
 static uint64_t wakes(const struct sleeper *sleeper)
 {
     uint64_t count = 0;
@@ -73,7 +73,7 @@ static uint64_t wakes(const struct sleeper *sleeper)
     return read(sleeper->fd, &count, sizeof count) == sizeof count ? count : 0;
 }
 
-// Writes and hands over batches of one note until there is none to write; returns how many.
+// Writes and hands over batches of one note until there is none to write; returns their number.
 static unsigned fill(struct pair *pair)
 {
     unsigned count = 0;
@@ -172,7 +172,7 @@ static void no_more_batches_exist_than_may(void **state)
     assert_int_equal(fill(pair), 3);
 }
 
-// A burst leaves no memory behind that it alone has needed.
+// After a burst, the memory that it needed is freed.
 static void of_those_that_came_home_two_are_kept(void **state)
 {
     struct pair *pair = *state;
@@ -209,7 +209,7 @@ static void writer_that_has_a_batch_is_not_woken_by_those_that_come_home(void **
     assert_int_equal(wakes(&pair->writer), 0);
 }
 
-// The one that came home between the look and the question.
+// The batch that returned between the check and the question.
 static void batch_that_has_come_home_may_be_written(void **state)
 {
     struct pair *pair = *state;
@@ -228,7 +228,7 @@ static void outbox_without_memory_writes_again_when_a_batch_comes_home(void **st
     outbox_flush(&pair->outbox);
     nth_alloc_fail_from(1);
     assert_null(outbox_room(&pair->outbox, 0));
-    // There may be more, but memory is not asked for again and again meanwhile.
+    // More batches may exist, but memory is not asked for again and again meanwhile.
     assert_false(outbox_may_write(&pair->outbox));
     sleeper_begin(&pair->writer);
     (void)read_all(pair);
@@ -284,7 +284,7 @@ static void meter_tells_how_long_its_thread_has_slept_so_far(void **state)
     assert_int_equal(meter_slept(&meter, 2000), 500);
     meter_sleep(&meter, 3000);
     assert_int_equal(meter_slept(&meter, 3001), 501);
-    // Of a thread that fell asleep behind the moment that is asked for.
+    // A thread that fell asleep after the moment in question.
     assert_int_equal(meter_slept(&meter, 2999), 500);
 }
 

@@ -22,8 +22,8 @@ static void load_init(struct load *load, bool always)
     spread_init(&load->spread, always, load->now_at);
 }
 
-// So many windows pass, in each of which the core's thread makes `turns` turns and is busy for
-// `core` percent, and the others together for `others`.
+// Windows pass, in each of which the core's thread makes `turns` turns and is busy for `core`
+// percent, and the others together for `others`.
 static void pass(struct load *load, unsigned windows, unsigned turns, unsigned core,
                  unsigned others)
 {
@@ -39,7 +39,7 @@ static void pass(struct load *load, unsigned windows, unsigned turns, unsigned c
     }
 }
 
-// A window's time, all of it used, in so many turns.
+// The time of a window, completely used, in this many turns.
 #define LONG_TURNS ((unsigned)(SPREAD_WINDOW / SPREAD_TURN_FOR))
 
 static void nothing_is_spread_at_first(void **state)
@@ -88,8 +88,8 @@ static void core_that_has_time_left_spreads_nothing(void **state)
     assert_true(load.spread.on);
 }
 
-// One client after the other keeps the core's thread as busy as many do, with a turn for each
-// request.
+// Single clients one after the other keep the core's thread as busy as many at once do, with a turn
+// for each request.
 static void lone_client_is_never_spread(void **state)
 {
     struct load load;
@@ -114,7 +114,7 @@ static void connections_come_back_when_all_threads_together_have_been_calm(void 
     assert_false(load.spread.on);
 }
 
-// What the core's thread would have to do, should they come back, is what all do.
+// If connections came back, the core's thread would have to do what all threads do.
 static void work_of_the_other_threads_keeps_connections_there(void **state)
 {
     struct load load;
@@ -126,7 +126,7 @@ static void work_of_the_other_threads_keeps_connections_there(void **state)
     assert_true(load.spread.on);
 }
 
-static void calm_that_is_broken_begins_anew(void **state)
+static void calm_that_is_interrupted_begins_again(void **state)
 {
     struct load load;
 
@@ -140,7 +140,7 @@ static void calm_that_is_broken_begins_anew(void **state)
     assert_true(load.spread.on);
 }
 
-// The loop judges when it has a turn: after a long sleep, that may be much later.
+// The load is judged in a turn: after a long sleep, that may be much later.
 static void one_window_that_was_slept_through_is_calm_enough(void **state)
 {
     struct load load;
@@ -156,7 +156,7 @@ static void one_window_that_was_slept_through_is_calm_enough(void **state)
     assert_false(load.spread.on);
 }
 
-// One request that takes long is no load.
+// One long request is not a load.
 static void one_window_that_was_worked_through_does_not_spread(void **state)
 {
     struct load load;
@@ -206,7 +206,7 @@ int main(void)
         cmocka_unit_test(lone_client_is_never_spread),
         cmocka_unit_test(connections_come_back_when_all_threads_together_have_been_calm),
         cmocka_unit_test(work_of_the_other_threads_keeps_connections_there),
-        cmocka_unit_test(calm_that_is_broken_begins_anew),
+        cmocka_unit_test(calm_that_is_interrupted_begins_again),
         cmocka_unit_test(one_window_that_was_slept_through_is_calm_enough),
         cmocka_unit_test(one_window_that_was_worked_through_does_not_spread),
         cmocka_unit_test(load_between_calm_and_busy_changes_nothing),

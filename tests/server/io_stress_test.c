@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// I/O threads that run, with many clients at once: connections that the threads
-// accept, that come and go between them and the loop, and that end in every
-// way. What matters is that nothing is lost, that it ends, and that
+// Running I/O threads with many clients at once: connections that the threads accept, that move
+// between them and the loop, and that end in every way. Nothing is lost, the test ends, and
 // ThreadSanitizer finds no race.
 #include "server/net/admission.h"
 #include "server/io/io_private.h"
@@ -19,8 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Each client makes its connections one after the other, and lets some of them
-// go in between.
+// Each client makes its connections one after the other, and keeps some of them for a while.
 enum { CLIENTS = 12, CONNECTIONS = 25, COMMANDS_MAX = 60, BODY_MAX = 60000 };
 
 struct stress {
@@ -108,7 +106,7 @@ static bool is_over(int fd)
     return recv(fd, &byte, 1, 0) == 0;
 }
 
-// Asks for more than it will take, perhaps, before it leaves.
+// Asks for more than it may read before it closes.
 static bool end(struct client *client, int fd)
 {
     const struct linger at_once = {.l_onoff = 1};
@@ -239,7 +237,7 @@ static void many_clients_of_threads_that_run_lose_nothing(void **state)
     free(stress);
 }
 
-// While clients are at it: whatever is under way, the threads end.
+// While clients are active: whatever is under way, the threads end.
 static void threads_that_run_end_while_there_are_clients(void **state)
 {
     struct stress *stress = malloc(sizeof *stress);
@@ -263,7 +261,7 @@ static void threads_that_run_end_while_there_are_clients(void **state)
         stress->bed.loop.turn.io = NULL;
         assert_int_equal(stress->bed.loop.turn.open, 0);
         (void)close(stress->listening);
-        // Their answers have ended where they were.
+        // Their answers have ended at any point.
         for (unsigned i = 0; i < CLIENTS; i++) {
             assert_int_equal(pthread_join(clients[i].thread, NULL), 0);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What is logged of clients that there may be very many of.
+// Log lines about events that very many clients may cause.
 #include "core/base/log.h"
 #include "server/conn/conn_log.h"
 #include "server/services.h"
@@ -29,7 +29,7 @@ static void note_line(void *context, enum log_level level, const char *event,
     (void)snprintf(lines + len, sizeof lines - len, ".");
 }
 
-static int complaint_setup(void **state)
+static int limited_log_setup(void **state)
 {
     struct bed *bed = malloc(sizeof *bed);
 
@@ -40,7 +40,7 @@ static int complaint_setup(void **state)
     return 0;
 }
 
-static int complaint_teardown(void **state)
+static int limited_log_teardown(void **state)
 {
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
     bed_close(*state);
@@ -48,7 +48,7 @@ static int complaint_teardown(void **state)
     return 0;
 }
 
-static void complaint_of_each_kind_is_logged_once_a_second(void **state)
+static void line_of_each_kind_is_logged_once_a_second(void **state)
 {
     struct bed *bed = *state;
     struct turn *turn = &bed->loop.turn;
@@ -130,7 +130,7 @@ static void what_is_too_large_is_logged_at_info_once_a_second(void **state)
     (void)close(client);
 }
 
-// Lines of commands: how many there were, and how many the last one says were left out.
+// Lines about commands: their number, and how many commands the last one says were left out.
 static unsigned commands;
 static int64_t unsaid;
 
@@ -184,7 +184,7 @@ a_thousand_commands_a_second_are_logged_and_the_next_line_tells_of_the_rest(void
     assert_int_equal(unsaid, 501);
     say_commands(conn, 1);
     assert_int_equal(unsaid, 0);
-    // A second begins with its first line, however long there was none.
+    // A second begins with its first line, however long there was no line.
     bed_clock.mono += 10 * NSEC_PER_SEC + NSEC_PER_SEC / 2;
     bed_turns(bed, 1);
     say_commands(conn, 1001);
@@ -222,12 +222,13 @@ static void commands_are_logged_of_the_address_or_the_connection_that_is_named(v
     (void)close(client);
 }
 
-#define LIMITED_LOG_TEST(f) cmocka_unit_test_setup_teardown(f, complaint_setup, complaint_teardown)
+#define LIMITED_LOG_TEST(f)                                                                        \
+    cmocka_unit_test_setup_teardown(f, limited_log_setup, limited_log_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIMITED_LOG_TEST(complaint_of_each_kind_is_logged_once_a_second),
+        LIMITED_LOG_TEST(line_of_each_kind_is_logged_once_a_second),
         LIMITED_LOG_TEST(what_is_too_large_is_logged_at_info_once_a_second),
         LIMITED_LOG_TEST(
             a_thousand_commands_a_second_are_logged_and_the_next_line_tells_of_the_rest),

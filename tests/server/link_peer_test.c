@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What the peers of links may do, to their own connections and to those of others: they send
-// nothing more, take nothing, or send without end. It must mean what it means without I/O threads.
+// Peers of links that send nothing more, read nothing, or send without end. The effect on their own
+// connections and on others must be the same as without I/O threads.
 #include "server/io/io_private.h"
 
 #include "server/io/io_thread.h"
@@ -57,8 +57,8 @@ static void send_text(int client, const char *text)
     send_bytes(client, text, strlen(text));
 }
 
-// More than a thread hands over at once, then no more. The thread knows of the end before it has
-// read what comes before that.
+// More than a thread hands over at once, then the end. The thread knows of the end before it has
+// read the input before that.
 enum { LONG_BODY = 100000 };
 
 static char *long_body(void)
@@ -96,7 +96,7 @@ static void input_before_the_end_is_used_where_the_end_means_that_the_peer_has_g
     free(body);
 }
 
-// Of its answer, more than the socket takes has been handed over, and no more is to come.
+// More of its answer than the socket takes was handed over, and no more is to come.
 static int leave_output_unread(struct bed *bed)
 {
     int client = connect_remote(bed);
@@ -110,8 +110,8 @@ static int leave_output_unread(struct bed *bed)
     return client;
 }
 
-// The threads look at those whose peers have not taken all; whoever has taken nothing since the
-// last time is dropped.
+// The threads check links whose peers have not read everything; a peer that has read nothing since
+// the last check is dropped.
 static void look_at_unread(struct bed *bed)
 {
     struct io *io = bed->loop.turn.io;
@@ -172,10 +172,10 @@ static void peer_that_has_taken_all_may_be_silent(void **state)
     (void)close(client);
 }
 
-// More than a turn takes input from, all of which have something to say all the time.
+// More connections than a turn reads, all of which always have input.
 enum { CLIENTS = 2 * TURN_CONNS_MAX };
 
-// So many turns pass, before each of which all of them say something.
+// Turns pass, before each of which all clients send something.
 static void clients_turns(struct bed *bed, const int clients[CLIENTS], unsigned turns)
 {
     while (turns-- > 0) {

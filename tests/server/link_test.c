@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Connections whose sockets are an I/O thread's: what is handed over and when, where they go and
-// how they come back, and how they end. The test makes the rounds of the threads itself.
+// Connections whose sockets belong to an I/O thread: what is handed over and when, how sockets come
+// and go back, and how they end. The test makes the rounds of the threads itself.
 #include "server/io/io_private.h"
 
 #include "tests/server/server_bed.h"
@@ -31,7 +31,7 @@ static int link_setup(void **state)
     return 0;
 }
 
-// Nothing is open any more, and nothing is left anywhere: the sanitizer sees to that.
+// Nothing is open any more; the sanitizer finds what is left.
 static int link_teardown(void **state)
 {
     struct bed *bed = *state;
@@ -54,7 +54,7 @@ static void core_turn(struct bed *bed)
     loop_turn(&bed->loop, false);
 }
 
-// A client whose connection is a thread's.
+// A client whose connection is served by a thread.
 static int connect_remote(struct bed *bed)
 {
     int client = bed_connect(bed);
@@ -80,7 +80,7 @@ static void send_text(int client, const char *text)
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-// What the client can receive now; returns how much.
+// Receives what the client can receive now; returns its length.
 static size_t receive_all(int client)
 {
     static char bytes[65536];
@@ -93,7 +93,7 @@ static size_t receive_all(int client)
     return len;
 }
 
-// Turns pass until the client has received so much.
+// Turns pass until the client has received this much.
 static void receive(struct bed *bed, int client, size_t len)
 {
     size_t got = 0;
@@ -105,7 +105,7 @@ static void receive(struct bed *bed, int client, size_t len)
     assert_int_equal(got, len);
 }
 
-// So many threads' links are to be closed when their output has left.
+// This many links are to be closed when their output was sent.
 static unsigned lingering(const struct bed *bed)
 {
     unsigned count = 0;
@@ -118,7 +118,7 @@ static unsigned lingering(const struct bed *bed)
     return count;
 }
 
-// The threads look at those whose peers have not taken all.
+// The threads check links whose peers have not read everything.
 static void look_at_unread(struct bed *bed)
 {
     for (unsigned i = 0; i < io_of(bed)->count; i++) {
@@ -199,7 +199,7 @@ static void output_on_its_way_is_bounded_by_the_window(void **state)
     (void)close(client);
 }
 
-// It is told when half of the window is free, and not of each byte.
+// Room is told when half of the window is free, and not for each byte.
 static void room_is_told_where_it_is_wanted(void **state)
 {
     struct bed *bed = *state;
@@ -210,11 +210,11 @@ static void room_is_told_where_it_is_wanted(void **state)
     bed_turns(bed, 2);
     receive(bed, client, 30001);
     bed_turns(bed, 5);
-    // Nobody has asked.
+    // The core has not asked.
     assert_int_equal(link->side.window_used, 30001);
     send_text(client, "next\n");
     bed_expect(bed, client, "next\n");
-    // What has left is told with the input.
+    // The amount sent is told together with the input.
     assert_int_equal(link->side.window_used, 5);
     (void)close(client);
 }
@@ -241,7 +241,7 @@ static void end_behind_a_blocked_command_waits_for_its_answer(void **state)
     bed_turns(bed, 2);
     send_text(client, "after\n");
     assert_int_equal(shutdown(client, SHUT_WR), 0);
-    // The front-end unblocks where it hears of the end.
+    // The front-end unblocks when it is told of the end.
     bed_expect(bed, client, "unblocked\nafter\n");
     bed_expect_end(bed, client);
     assert_int_equal(bed->front.eofs, 1);
@@ -301,7 +301,7 @@ static void reset_ends_a_connection_that_is_not_read(void **state)
     assert_int_equal(bed->loop.turn.open, 0);
 }
 
-// The connection has finished, and its peer has not taken all.
+// The connection has finished, and its peer has not read everything.
 static int leave_output_behind(struct bed *bed)
 {
     int client = connect_remote(bed);
@@ -394,7 +394,7 @@ static void connection_comes_back_when_the_load_has_gone(void **state)
     assert_int_equal(bed->loop.turn.open, 0);
 }
 
-// The thread has read what the core does not know of yet when it is asked for the socket.
+// The thread has read input of which the core does not know yet when it is asked for the socket.
 static void connection_with_input_on_its_way_stays(void **state)
 {
     struct bed *bed = *state;
@@ -406,11 +406,11 @@ static void connection_with_input_on_its_way_stays(void **state)
     conn_touch(bed_latest(bed));
     core_turn(bed);
     send_text(client, "two\n");
-    // It reads before it obeys.
+    // It reads before it executes the order.
     thread_rounds(bed);
     assert_true(bed_latest(bed)->remote);
     bed_expect(bed, client, "one\ntwo\n");
-    // With the next news of it, it is asked for again.
+    // With its next news, it is asked for again.
     send_text(client, "three\n");
     bed_expect(bed, client, "three\n");
     bed_turns(bed, 3);
@@ -418,8 +418,8 @@ static void connection_with_input_on_its_way_stays(void **state)
     (void)close(client);
 }
 
-// What cannot come back now is not asked for again and again meanwhile.
-static void connection_with_output_on_its_way_stays_and_nobody_is_busy(void **state)
+// A socket that cannot come back now is not asked for again and again meanwhile.
+static void connection_with_output_under_way_stays_and_no_thread_is_busy(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
@@ -507,7 +507,7 @@ static void peer_may_be_told_of_the_end_while_a_connection_is_given_back(void **
     bed_expect_end(bed, client);
 }
 
-// The last turn had more to do than it could.
+// The last turn had more to do than it could do.
 static void threads_end_after_a_turn_that_was_spent(void **state)
 {
     struct bed *bed = *state;
@@ -540,7 +540,7 @@ int main(void)
         LINK_TEST(nothing_lingers_when_the_threads_end),
         LINK_TEST(connection_comes_back_when_the_load_has_gone),
         LINK_TEST(connection_with_input_on_its_way_stays),
-        LINK_TEST(connection_with_output_on_its_way_stays_and_nobody_is_busy),
+        LINK_TEST(connection_with_output_under_way_stays_and_no_thread_is_busy),
         LINK_TEST(connection_may_end_while_it_is_given_back),
         LINK_TEST(threads_may_end_while_a_connection_is_given_back),
         LINK_TEST(what_is_said_while_a_connection_is_given_back_leaves_afterwards),

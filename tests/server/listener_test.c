@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Listening sockets: what they are bound to, what is left behind, and running out of descriptors.
+// Listening sockets: their addresses, their files, and running out of descriptors.
 #include "server/net/listener.h"
 
 #include "core/base/log.h"
@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// What comes in with TLS, or without.
+// Contexts of connections with TLS and without.
 struct way {
     struct fixture *fixture;
     unsigned accepted_count;
@@ -31,9 +31,9 @@ struct fixture {
     struct way tls;
     struct listeners listeners;
     struct error_text why;
-    char addresses[8][160]; // that the log named
+    char addresses[8][160]; // that were logged
     unsigned listening;
-    unsigned failures; // to accept, that the log named
+    unsigned failures; // to accept, that were logged
     unsigned accepted_count;
     int accepted; // the latest
     char peer[PEER_TEXT_MAX];
@@ -116,7 +116,7 @@ static void fixture_turn(struct fixture *fixture)
     (void)event_base_loop(fixture->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
 }
 
-// Connects to 127.0.0.1 at the port of an address that the log named.
+// Connects to 127.0.0.1 at the port of a logged address.
 static int connect_to(const char *address)
 {
     struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -127,7 +127,7 @@ static int connect_to(const char *address)
     return fd;
 }
 
-// Connects to the unix socket; -1 where nobody listens.
+// Connects to the unix socket; -1: no process listens.
 static int connect_unix(const struct fixture *fixture)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -141,7 +141,7 @@ static int connect_unix(const struct fixture *fixture)
     return fd;
 }
 
-// A socket file as a process leaves it that was killed.
+// A socket file as a killed process leaves it.
 static void leave_stale_socket(const struct fixture *fixture)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -190,8 +190,8 @@ static void connection_comes_in_ready_for_use(void **state)
     (void)close(client);
 }
 
-// The kernel counts a peer that does not read with those that are gone: it must not be quicker than
-// the broker itself.
+// For the kernel, a peer that does not read is gone: it must not close the connection earlier than
+// the broker does.
 static void lost_peer_is_given_up_after_two_minutes_unless_one_may_be_slower(void **state)
 {
     static const struct {
@@ -410,7 +410,7 @@ static void socket_of_a_successor_is_not_removed(void **state)
     assert_int_equal(lstat(fixture->path, &st), 0);
 }
 
-// No descriptor above the highest that is open now can be had while this holds.
+// While this holds, no descriptor above the highest open one can be had.
 static rlim_t forbid_descriptors(int highest)
 {
     struct rlimit limit;

@@ -32,7 +32,7 @@ static void what_is_older_than_the_windows_is_forgotten(void **state)
     assert_int_equal(loop_watch_worst(&watch, SECONDS(1140)).longest_for, 0);
 }
 
-static void loop_that_slept_for_long_begins_anew(void **state)
+static void loop_that_slept_for_long_begins_again(void **state)
 {
     struct loop_watch watch = {0};
 
@@ -48,7 +48,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(worst_of_the_last_minute_is_told),
         cmocka_unit_test(what_is_older_than_the_windows_is_forgotten),
-        cmocka_unit_test(loop_that_slept_for_long_begins_anew),
+        cmocka_unit_test(loop_that_slept_for_long_begins_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

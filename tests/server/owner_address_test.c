@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Where the owner says that it can be reached: what is understood, and what is passed over.
+// The addresses of the owner: which words are valid, and which are skipped.
 #include "server/proxy/owner_address.h"
 
 #include "tests/server/server_cmocka.h"
@@ -131,7 +131,7 @@ static void no_text_does_harm(void **state)
     (void)state;
     for (unsigned round = 0; round < 20000; round++) {
         size_t len = below(80);
-        // Of just its size: what is read behind it is found.
+        // Exactly of its size: a read behind it is found.
         char *text = malloc(len + 1);
 
         assert_non_null(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Clients that take too long: how the server keeps the time for its front-ends.
+// Clients that take too long: the time limits of front-ends.
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
@@ -35,7 +35,7 @@ static void limit(struct bed *bed, nsec_t idle_for, nsec_t body_for)
     bed->service.limits = &bed->limits;
 }
 
-// Lets so many seconds pass, one after the other.
+// Lets `seconds` seconds pass, one after the other.
 static void pass(struct bed *bed, unsigned seconds)
 {
     while (seconds-- > 0) {
@@ -89,7 +89,7 @@ static void what_keeps_its_time_is_counted_as_memory(void **state)
     struct bed *bed = *state;
     size_t without;
 
-    // What carries news between threads is made by the first ones, and stays.
+    // The batches between threads are made by the first connections, and stay.
     for (int i = 0; i < 3; i++) {
         (void)close(bed_connect(bed));
         bed_turns(bed, 3);
@@ -204,7 +204,7 @@ static void limit_that_is_set_later_finds_those_that_are_idle_already(void **sta
     pass(bed, 100);
     limit(bed, 10 * NSEC_PER_SEC, 0);
     turn_walk_begin(&bed->loop.turn, WALK_REVIEW);
-    // One that is to be looked at next may go before that.
+    // A connection that is checked next may end before that.
     (void)close(clients[BROKER_SLICE]);
     bed_turns(bed, 5);
     pass(bed, 10);
@@ -216,7 +216,7 @@ static void limit_that_is_set_later_finds_those_that_are_idle_already(void **sta
     }
 }
 
-static void limit_that_is_taken_back_hurries_nobody(void **state)
+static void limit_that_is_removed_hurries_no_peer(void **state)
 {
     struct bed *bed = *state;
     int client;
@@ -272,7 +272,7 @@ int main(void)
         PACE(slow_body_is_given_up_and_one_that_goes_on_is_not),
         PACE(unfinished_line_has_its_time_from_its_beginning),
         PACE(limit_that_is_set_later_finds_those_that_are_idle_already),
-        PACE(limit_that_is_taken_back_hurries_nobody),
+        PACE(limit_that_is_removed_hurries_no_peer),
         PACE(front_end_may_have_a_deadline_of_its_own_besides),
         PACE(what_keeps_its_time_is_counted_as_memory),
         PACE(without_memory_for_its_time_the_connection_is_closed),

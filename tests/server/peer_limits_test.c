@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// How many connections an address has: who counts as one, and until when.
+// The connections of an address: which count, and until when.
 
 #include "server/net/admission.h"
 #include "tests/support/nth_alloc.h"
@@ -112,7 +112,7 @@ static void address_has_so_many_and_another_as_many(void **state)
     assert_true(peer_limits_enter(peer_limits, two.accepted, 0));
     assert_false(peer_limits_enter(peer_limits, three.accepted, 0));
     assert_true(peer_limits_enter(peer_limits, other.accepted, 0));
-    // It was not counted, and does not leave.
+    // It was not counted, so leaving changes nothing.
     peer_limits_leave(peer_limits, three.accepted);
     assert_false(peer_limits_enter(peer_limits, three.accepted, 0));
     peer_limits_leave(peer_limits, one.accepted);
@@ -168,7 +168,7 @@ static void who_cannot_be_counted_is_not_taken(void **state)
     struct pair one = from_host(INADDR_LOOPBACK);
 
     peer_limits_set(peer_limits, 1);
-    // What could be had stays: a place for the descriptor, then one in the table.
+    // The first allocation stays: a place for the descriptor, then one in the table.
     for (size_t i = 0; i < 3; i++) {
         nth_alloc_fail(i == 0 ? 1 : 2);
         assert_false(peer_limits_enter(peer_limits, one.accepted, 0));
@@ -178,7 +178,7 @@ static void who_cannot_be_counted_is_not_taken(void **state)
     pair_close(one);
 }
 
-static void without_a_crowd_everybody_is_taken(void **state)
+static void without_peer_limits_every_socket_is_taken(void **state)
 {
     (void)state;
     assert_true(peer_limits_enter(NULL, 0, 0));
@@ -186,16 +186,16 @@ static void without_a_crowd_everybody_is_taken(void **state)
     peer_limits_free(NULL);
 }
 
-#define CROWD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+#define CLIENTS(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CROWD(address_has_so_many_and_another_as_many),
-        CROWD(ipv4_address_is_the_same_at_a_socket_for_both_kinds),
-        CROWD(unix_peers_and_those_of_before_are_not_counted),
-        CROWD(who_cannot_be_counted_is_not_taken),
-        cmocka_unit_test(without_a_crowd_everybody_is_taken),
+        CLIENTS(address_has_so_many_and_another_as_many),
+        CLIENTS(ipv4_address_is_the_same_at_a_socket_for_both_kinds),
+        CLIENTS(unix_peers_and_those_of_before_are_not_counted),
+        CLIENTS(who_cannot_be_counted_is_not_taken),
+        cmocka_unit_test(without_peer_limits_every_socket_is_taken),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A socket as a transport: what each operation says was moved, and whether an event must come
-// before more can be.
+// A socket as a transport: how much each operation moves, and whether an event must come before
+// more can be moved.
 #include "server/transport/transport.h"
 #include "tests/server/server_cmocka.h"
 
@@ -82,7 +82,7 @@ static void end_and_loss_are_told_apart(void **state)
     (void)state;
     assert_int_equal(shutdown(pair.peers, SHUT_WR), 0);
     assert_received(receive(pair.ours, &byte, 1, NULL, 0), TRANSFER_END, 0, true);
-    // What the peer has not read when it closes makes that a reset.
+    // Input that the peer has not read when it closes causes a reset.
     assert_int_equal(write(pair.ours, "x", 1), 1);
     (void)close(pair.peers);
     assert_int_equal(transport_plain.error(pair.ours, NULL), ECONNRESET);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Names of owners: they are looked up behind the base's back, may not be found, and may stand for
-// several addresses.
+// Names of owners: they are looked up in the background, may be unknown, and may have several
+// addresses.
 #include "server/proxy/proxy.h"
 
 #include "core/base/log.h"
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// The system's names, as this test has them: what is asked for waits until it may be answered.
+// The resolver of this test: a question waits until it may be answered.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool may_answer;
@@ -93,7 +93,7 @@ struct fixture {
     struct proxy *proxy;
     int owner; // listens
     char text[128];
-    unsigned lookups_failed; // that the log named
+    unsigned lookups_failed; // that were logged
 };
 
 static void fixture_log(void *context, enum log_level level, const char *event,
@@ -203,7 +203,7 @@ static void name_without_an_address_is_not_found(void **state)
     assert_false(can_take(fixture));
 }
 
-// Nobody listens at that port of the first one.
+// No process listens at that port of the first one.
 static void all_addresses_of_a_name_are_tried(void **state)
 {
     struct fixture *fixture = *state;
@@ -214,7 +214,7 @@ static void all_addresses_of_a_name_are_tried(void **state)
     expect_passed(fixture);
 }
 
-static void name_at_which_nobody_was_reached_is_looked_up_again(void **state)
+static void name_of_an_owner_that_was_not_reached_is_looked_up_again(void **state)
 {
     struct fixture *fixture = *state;
     int fds[2];
@@ -235,7 +235,7 @@ static void name_at_which_nobody_was_reached_is_looked_up_again(void **state)
     expect_passed(fixture);
 }
 
-// At the other port of that host nobody listens, for which the name is looked up.
+// At the other port of that host no process listens, so its name is looked up.
 static void address_that_is_known_holds_while_the_name_is_not_found(void **state)
 {
     struct fixture *fixture = *state;
@@ -251,7 +251,7 @@ static void address_that_is_known_holds_while_the_name_is_not_found(void **state
     expect_passed(fixture);
 }
 
-static void answer_that_comes_when_nobody_wants_it_is_dropped(void **state)
+static void answer_that_is_not_wanted_any_more_is_dropped(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -297,9 +297,9 @@ int main(void)
         TEST(name_that_is_not_found_is_looked_up_again),
         TEST(name_without_an_address_is_not_found),
         TEST(all_addresses_of_a_name_are_tried),
-        TEST(name_at_which_nobody_was_reached_is_looked_up_again),
+        TEST(name_of_an_owner_that_was_not_reached_is_looked_up_again),
         TEST(address_that_is_known_holds_while_the_name_is_not_found),
-        TEST(answer_that_comes_when_nobody_wants_it_is_dropped),
+        TEST(answer_that_is_not_wanted_any_more_is_dropped),
         TEST(proxy_that_is_freed_does_not_wait_for_an_answer),
         TEST(lookup_that_cannot_begin_is_made_later),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Connections that a standby passes to the owner: whose are taken, where they go, and how they end.
+// Connections that a standby passes to the owner: which are taken, where they go, and how they end.
 #include "server/proxy/proxy.h"
 
 #include "core/base/log.h"
@@ -24,10 +24,10 @@ struct fixture {
     int owner; // listens
     uint16_t port;
     char text[128]; // what the owner advertises
-    unsigned began; // that the log named
+    unsigned began; // that were logged
     unsigned ended;
     unsigned failed;
-    char why[64]; // the last has failed
+    char why[64]; // of the last failure
 };
 
 static void fixture_log(void *context, enum log_level level, const char *event,
@@ -78,7 +78,7 @@ static int fixture_teardown(void **state)
     return 0;
 }
 
-// A client that the proxy was given; whether it was taken.
+// A client that was given to the proxy; whether it was taken.
 static bool come_to(struct fixture *fixture, const char *protocol, bool tls, int *client)
 {
     int fds[2];
@@ -184,7 +184,7 @@ static void expect_none_taken(struct fixture *fixture, const char *protocol, boo
     (void)close(client);
 }
 
-static void while_nobody_owns_no_connection_is_taken(void **state)
+static void without_an_owner_no_connection_is_taken(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -207,7 +207,7 @@ static void protocol_or_kind_that_the_owner_does_not_have_is_not_taken(void **st
     expect_none_taken(fixture, "gearman", false);
 }
 
-static void text_that_is_too_long_is_nobody(void **state)
+static void text_that_is_too_long_names_no_owner(void **state)
 {
     struct fixture *fixture = *state;
     char text[600] = "http=127.0.0.1:1 ";
@@ -229,7 +229,7 @@ static void no_more_than_the_limit_are_taken(void **state)
     clients[1] = come(fixture);
     expect_none_taken(fixture, "http", false);
     expect_open(fixture, 2, 2);
-    // One that has gone makes room.
+    // A connection that ends frees a place.
     (void)close(accept_next(fixture, fixture->owner));
     (void)close(clients[0]);
     BED_UNTIL(&fixture->bed, count_open(fixture) == 1);
@@ -237,7 +237,7 @@ static void no_more_than_the_limit_are_taken(void **state)
     (void)close(clients[1]);
 }
 
-// A socket that has a port and does not listen: who connects there is refused.
+// A socket that has a port and does not listen: connecting to it is refused.
 static int bind_closed(uint16_t *port)
 {
     struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -294,7 +294,7 @@ static void one_of_the_owners_addresses_rests_alone(void **state)
     (void)close(closed);
 }
 
-// A socket that listens, and answers nobody any more.
+// A socket that listens, and answers no client any more.
 static int listen_deaf(uint16_t *port, int fillers[8])
 {
     struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -363,7 +363,7 @@ static void another_owner_ends_all_connections_and_the_same_none(void **state)
     BED_UNTIL(&fixture->bed, bed_has_ended(fd));
     (void)close(client);
     (void)close(fd);
-    // Its address has none any more.
+    // Its address has no connection any more.
     bed_connect(fds);
     assert_true(peer_limits_enter(peer_limits, fds[1], 0));
     proxy_aim(fixture->proxy, "");
@@ -476,9 +476,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(connection_goes_to_the_owners_address_of_its_protocol_and_kind),
-        TEST(while_nobody_owns_no_connection_is_taken),
+        TEST(without_an_owner_no_connection_is_taken),
         TEST(protocol_or_kind_that_the_owner_does_not_have_is_not_taken),
-        TEST(text_that_is_too_long_is_nobody),
+        TEST(text_that_is_too_long_names_no_owner),
         TEST(no_more_than_the_limit_are_taken),
         TEST(owner_that_refuses_ends_it_and_rests_for_a_moment),
         TEST(one_of_the_owners_addresses_rests_alone),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Two sockets between which bytes are passed: all of them, the ends, errors, and what is kept.
+// Two sockets between which bytes are passed: all bytes, the ends, errors, and bounds.
 #include "server/proxy/relay.h"
 
 #include "server/process/clock.h"
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// What is sent is this again and again: its length has nothing in common with any buffer's.
+// The data is this text, repeated: its length divides no buffer's.
 #define PATTERN 1000003
 #define PIPE_HOLDS 65536
 
@@ -24,7 +24,7 @@ struct fixture {
     struct relay relay;
     int client[2]; // the client's end, and ours
     int owner[2];  // our end, and the owner's
-    unsigned over; // how often it was said to be
+    unsigned over; // calls of `over`
     int error;
     char *pattern;
 };
@@ -195,7 +195,7 @@ static void client_that_stays_when_the_owner_has_hung_up_is_not_waited_for_long(
     BED_UNTIL(&fixture->bed, bed_has_ended(fixture->client[0]));
     assert_int_equal(send(fixture->client[0], "a", 1, MSG_NOSIGNAL), 1);
     BED_UNTIL(&fixture->bed, bed_receive(fixture->owner[1], &byte, 1) == 1);
-    // It has said something meanwhile.
+    // It has sent something meanwhile.
     let_patience_end(fixture);
     assert_int_equal(fixture->over, 0);
     let_patience_end(fixture);
@@ -220,7 +220,7 @@ static void bound_buffers(int fd)
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
 }
 
-// Sends until nothing more is taken for many rounds.
+// Sends until nothing is taken for many rounds.
 static void send_until_full(struct fixture *fixture, struct stream *stream)
 {
     unsigned idle = 0;
@@ -249,12 +249,12 @@ static void side_that_takes_nothing_makes_the_other_one_wait(void **state)
     }
     send_until_full(fixture, &stream);
     assert_true(fixture->relay.ways[0].held > 0);
-    // No more than buffers of sockets and a pipe hold.
+    // At most what buffers of sockets and a pipe hold.
     assert_in_range(stream.sent, 1, 8 * PIPE_HOLDS);
     // The other direction is not hindered.
     bed_send(fixture->owner[1], "meanwhile");
     BED_UNTIL(&fixture->bed, bed_has_got(fixture->client[0], text, "meanwhile"));
-    // All of it is there.
+    // Everything has arrived.
     BED_UNTIL(&fixture->bed, (stream_receive(&stream), stream.received == stream.sent));
     assert_int_equal(fixture->relay.ways[0].held, 0);
 }

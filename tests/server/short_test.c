@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Connections that come, say one thing and leave: what each costs, and that many that begin at once
-// hold up nobody.
+// Connections with one command each: what each costs, and that many at once do not delay others.
 #include "server/net/listener.h"
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
@@ -14,14 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// System calls that our code has made while turns passed.
+// System calls of the broker while turns passed.
 struct calls {
     unsigned accepts;
     unsigned receives;
     unsigned sends;
     unsigned options; // that were set
     unsigned closes;
-    unsigned watched; // of those, where the kernel watched the descriptor still
+    unsigned watched; // of those, while the kernel watched the descriptor
 };
 
 static struct calls calls;
@@ -63,7 +62,7 @@ int __wrap_setsockopt(int fd, int level, int name, const void *value, socklen_t 
     return __real_setsockopt(fd, level, name, value, len);
 }
 
-// Whether a file that tells of a descriptor says that it is an epoll's, which watches this one.
+// Whether a file of /proc describes an epoll that watches this descriptor.
 static bool tells_of(const char *name, int watched)
 {
     char path[64];
@@ -235,7 +234,7 @@ static void turn_takes_input_from_so_many_that_begin_and_no_more(void **state)
     }
 }
 
-// The kernel forgets what it watches with the last descriptor; the next one has the same number.
+// The kernel stops watching with the last descriptor; the next one has the same number.
 static void descriptor_of_one_that_has_left_serves_the_next(void **state)
 {
     struct fixture *fixture = *state;
@@ -255,8 +254,8 @@ static void descriptor_of_one_that_has_left_serves_the_next(void **state)
     }
 }
 
-// Else another thread might get the number, be it for a file, before the kernel is told to forget
-// it.
+// Otherwise another thread, or a file, could get the number before the kernel is told to stop
+// watching.
 static void descriptor_that_is_closed_is_not_watched_any_more(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Seats that each kind of connection has to itself.
+// Slots that are reserved for each kind of connection.
 #include "server/net/admission.h"
 
 #include "tests/server/server_cmocka.h"
@@ -31,7 +31,7 @@ static void set_taken(struct slots *slots, unsigned kind, uint64_t count)
     atomic_store(&slots->taken[kind], count);
 }
 
-static void socket_leaves_the_seat_that_it_took(void **state)
+static void socket_releases_the_slot_that_it_took(void **state)
 {
     struct slots *slots = *state;
 
@@ -63,7 +63,7 @@ static void limit_of_descriptors_may_be_raised_later(void **state)
     slots_clear(&slots);
 }
 
-static void nothing_is_full_while_there_are_seats(void **state)
+static void nothing_is_full_while_there_are_slots(void **state)
 {
     struct slots *slots = *state;
 
@@ -71,7 +71,7 @@ static void nothing_is_full_while_there_are_seats(void **state)
     assert_int_equal(slots_full(slots, MOST - SLOT_KINDS * SLOTS_RESERVED - 1, MOST), 0);
 }
 
-static void one_kind_leaves_the_others_their_own_seats(void **state)
+static void one_kind_leaves_the_others_their_own_slots(void **state)
 {
     const uint64_t others = (SLOT_KINDS - 1) * SLOTS_RESERVED;
     struct slots *slots = *state;
@@ -80,14 +80,14 @@ static void one_kind_leaves_the_others_their_own_seats(void **state)
     assert_int_equal(slots_full(slots, MOST - others - 1, MOST), 0);
     set_taken(slots, 0, MOST - others);
     assert_int_equal(slots_full(slots, MOST - others, MOST), BIT(0));
-    // Each has its own, and no more.
+    // Each kind has its own slots, and no more.
     set_taken(slots, 1, SLOTS_RESERVED - 1);
     assert_int_equal(slots_full(slots, MOST - others + SLOTS_RESERVED - 1, MOST), BIT(0));
     set_taken(slots, 1, SLOTS_RESERVED);
     assert_int_equal(slots_full(slots, MOST - others + SLOTS_RESERVED, MOST), BIT(0) | BIT(1));
 }
 
-static void kind_without_a_port_has_no_seats_of_its_own(void **state)
+static void kind_without_a_port_has_no_slots_of_its_own(void **state)
 {
     struct slots *slots = *state;
 
@@ -99,8 +99,8 @@ static void kind_without_a_port_has_no_seats_of_its_own(void **state)
     assert_false(slots_full(slots, MOST - SLOTS_RESERVED, MOST) & BIT(2));
 }
 
-// Whoever fills the unix sockets of clients keeps nobody away from that of operators.
-static void those_who_administer_have_seats_of_their_own_at_unix_sockets_too(void **state)
+// Clients that fill the unix sockets do not keep operators away from theirs.
+static void operators_have_slots_of_their_own_at_unix_sockets_too(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < FRONTENDS; i++) {
@@ -111,8 +111,8 @@ static void those_who_administer_have_seats_of_their_own_at_unix_sockets_too(voi
     }
 }
 
-// They may be about to make room where there is none.
-static void those_who_administer_may_always_have_the_seats_that_are_theirs(void **state)
+// Operators may be about to free memory.
+static void operators_can_always_take_the_slots_reserved_for_them(void **state)
 {
     struct slots *slots = *state;
 
@@ -124,7 +124,7 @@ static void those_who_administer_may_always_have_the_seats_that_are_theirs(void 
     }
 }
 
-static void all_are_full_where_no_seat_is_left(void **state)
+static void all_are_full_when_no_slot_is_free(void **state)
 {
     struct slots *slots = *state;
 
@@ -143,19 +143,19 @@ static unsigned operators(void)
     return kind;
 }
 
-static void kinds_of_few_seats_have_few_of_their_own(void **state)
+static void with_few_slots_kinds_have_few_of_their_own(void **state)
 {
     const uint64_t others = 2 * (SLOT_KINDS - 2) + SLOTS_OPERATORS;
     struct slots *slots = *state;
 
-    // Of 128 two.
+    // Two of 128.
     set_taken(slots, 0, 128 - others);
     assert_int_equal(slots_full(slots, 128 - others, 128), BIT(0));
     set_taken(slots, 0, 128 - others - 1);
     assert_int_equal(slots_full(slots, 128 - others - 1, 128), 0);
 }
 
-static void however_few_seats_there_are_operators_have_some_of_their_own(void **state)
+static void with_very_few_slots_operators_have_some_of_their_own(void **state)
 {
     struct slots *slots = *state;
 
@@ -163,7 +163,7 @@ static void however_few_seats_there_are_operators_have_some_of_their_own(void **
         uint64_t own = most / 4 < SLOTS_OPERATORS ? most / 4 : SLOTS_OPERATORS;
         uint64_t clients = most - own;
 
-        // Clients take what they can get.
+        // Clients take all they can get.
         set_taken(slots, operators(), 0);
         set_taken(slots, 0, clients);
         assert_true(slots_full(slots, clients, most) & BIT(0));
@@ -175,21 +175,21 @@ static void however_few_seats_there_are_operators_have_some_of_their_own(void **
     }
 }
 
-#define SEATS_TEST(name) cmocka_unit_test_setup_teardown(name, seats_setup, seats_teardown)
+#define SLOTS_TEST(name) cmocka_unit_test_setup_teardown(name, seats_setup, seats_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SEATS_TEST(socket_leaves_the_seat_that_it_took),
-        SEATS_TEST(limit_of_descriptors_may_be_raised_later),
-        SEATS_TEST(nothing_is_full_while_there_are_seats),
-        SEATS_TEST(one_kind_leaves_the_others_their_own_seats),
-        SEATS_TEST(kind_without_a_port_has_no_seats_of_its_own),
-        SEATS_TEST(those_who_administer_have_seats_of_their_own_at_unix_sockets_too),
-        SEATS_TEST(those_who_administer_may_always_have_the_seats_that_are_theirs),
-        SEATS_TEST(all_are_full_where_no_seat_is_left),
-        SEATS_TEST(kinds_of_few_seats_have_few_of_their_own),
-        SEATS_TEST(however_few_seats_there_are_operators_have_some_of_their_own),
+        SLOTS_TEST(socket_releases_the_slot_that_it_took),
+        SLOTS_TEST(limit_of_descriptors_may_be_raised_later),
+        SLOTS_TEST(nothing_is_full_while_there_are_slots),
+        SLOTS_TEST(one_kind_leaves_the_others_their_own_slots),
+        SLOTS_TEST(kind_without_a_port_has_no_slots_of_its_own),
+        SLOTS_TEST(operators_have_slots_of_their_own_at_unix_sockets_too),
+        SLOTS_TEST(operators_can_always_take_the_slots_reserved_for_them),
+        SLOTS_TEST(all_are_full_when_no_slot_is_free),
+        SLOTS_TEST(with_few_slots_kinds_have_few_of_their_own),
+        SLOTS_TEST(with_very_few_slots_operators_have_some_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

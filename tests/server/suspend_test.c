@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// The machine has been suspended: what the loop does when it is resumed.
+// The machine was suspended: what the loop does after the resume.
 
 #include "server/conn/conn_private.h"
 #include "server/process/suspend.h"
@@ -40,7 +40,7 @@ static void resumed(evutil_socket_t fd, short what, void *context)
     loop_resumed(&bed->loop, slept_for);
 }
 
-// Told by an event of the loop, as the system does.
+// Reported by an event of the loop, as by the system.
 static void tell(struct bed *bed, nsec_t sleep_for)
 {
     slept_for = sleep_for;
@@ -74,7 +74,7 @@ static void what_is_due_by_then_is_done_and_is_not_late(void **state)
     suspend(bed, HOUR);
     bed_expect(bed, client, "late\n");
     assert_true(loop_watch_worst(&bed->loop.watch, bed_clock.mono).lag_for < NSEC_PER_SEC);
-    // Where nobody was suspended, it is.
+    // Without a suspension, it is.
     bed_send(bed, client, "late 60\n");
     bed_turns(bed, 3);
     pass(bed, HOUR);
@@ -134,7 +134,7 @@ static void woken(void *context, nsec_t told_for)
     loop_resumed(&((struct bed *)context)->loop, told_for);
 }
 
-// A thread that stood still between its wait and the look at the clock sees the jump first.
+// A thread that stops between its wait and reading the clock sees the jump first.
 static void jump_that_is_seen_before_it_is_told_is_looked_at(void **state)
 {
     struct bed *bed = *state;
@@ -164,7 +164,7 @@ static void jump_that_is_seen_before_it_is_told_is_looked_at(void **state)
     bed->loop.suspend_watch = NULL;
 }
 
-// A step of the wall clock gives nobody more time.
+// A step of the wall clock gives no peer more time.
 static void wall_clock_that_is_set_is_no_suspend(void **state)
 {
     struct bed *bed = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A connection over a transport that is no socket: pieces of any size, calls that move nothing, an
-// end and a loss at every point.
+// A connection over a fake transport: pieces of any size, calls that move nothing, and an end and a
+// failure at every point.
 #include "server/transport/transport.h"
 
 #include "core/base/log.h"
@@ -19,17 +19,17 @@ static const char ANSWERS[] = "one\ntook abcde\nthree\nfour\nagain\nfive\n";
 // More than any of these needs.
 enum { MANY_TURNS = 500 };
 
-// What moves nothing now, and which event tells when something can be: the one for what was to be
-// moved, none, or the other one, because something must be sent first, or received.
+// A call that moves nothing, and the event that tells when it can move something: the one for the
+// call, none, or the other one, as something must be sent, or received, first.
 enum lull { LULL_NEVER, LULL_UNTIL_EVENT, LULL_UNTIL_NEXT_CALL, LULL_UNTIL_OTHER_EVENT };
 
-// What the transport does, and what has become of it.
+// The behaviour of the transport, and the calls that it has seen.
 struct fake {
     size_t piece;      // bytes that a call moves at most
-    bool mute;         // nothing has come yet
-    bool keeps;        // it has taken all from its socket: it is drained when all has been received
-    enum lull lull;    // of every second call
-    unsigned fails_at; // the call that finds the connection lost; 0: none
+    bool mute;         // there is no input yet
+    bool keeps;        // it has read its socket empty: it is drained when everything was received
+    enum lull lull;    // the result of every second call
+    unsigned fails_at; // the call that fails; 0: none
     unsigned calls;
     size_t received;
     char sent[sizeof ANSWERS];
@@ -194,7 +194,7 @@ static const struct transport fake_transport = {
     .close = fake_close,
 };
 
-// What watches the only connection: its own event, or that of its link, which may outlive it.
+// The event that watches the only connection: its own, or that of its link, which may outlive it.
 static struct event *served_event(const struct bed *bed)
 {
     const struct io *io = bed->loop.turn.io;
@@ -209,7 +209,7 @@ static struct event *served_event(const struct bed *bed)
     return &bed_latest((struct bed *)(uintptr_t)bed)->event;
 }
 
-// One turn, with the events that the fake's answers promised, where they are watched, and no other.
+// One turn, with the events that the fake has promised, if they are watched, and no other.
 static void serve_turn(struct bed *bed)
 {
     struct event *event = served_event(bed);
@@ -257,7 +257,7 @@ static int transport_teardown(void **state)
     return 0;
 }
 
-// Serves in all ways in which nothing goes wrong.
+// Serves a connection in all ways in which nothing fails.
 static void serve_all_ways(struct bed *bed, unsigned fails_at, bool *reached)
 {
     for (size_t piece = 1; piece < sizeof ANSWERS; piece++) {
@@ -305,22 +305,22 @@ static void what_is_not_drained_is_read_on_without_an_event(void **state)
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, MANY_TURNS);
     assert_int_equal(fake.received, sizeof INPUT - 1);
-    // What follows the first answer did not leave as a whole: that waits for an event.
+    // The output behind the first answer was not sent completely: the rest waits for an event.
     assert_int_equal(fake.to_send, EV_WRITE);
     assert_int_equal(fake.sent_len, 8);
 }
 
-// ... and one that does not: reading it again would be a call for nothing.
+// ... and one that does not: another read would find nothing.
 static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
 {
     struct bed *bed = *state;
 
     fake = (struct fake){.piece = 4};
     bed_use_transport(bed, &fake_transport);
-    // The one read that every connection begins with.
+    // Every connection begins with one read.
     conn_open(&bed->service, -1, &(struct fake_own){0}, "test");
     bed_turns(bed, MANY_TURNS);
-    // A thread that is handed one begins with another, and reads on behind what has no answer.
+    // A thread that gets a connection begins with a read, and reads on after input without a reply.
     assert_int_equal(fake.received, bed->loop.turn.io ? 16 : 4);
     assert_int_equal(fake.calls, bed->loop.turn.io ? 6 : 2);
     conn_break(bed_latest(bed), "test");
@@ -345,7 +345,7 @@ static void what_came_with_a_handshake_is_read_without_an_event(void **state)
     loop_close_all(&bed->loop);
 }
 
-// What the peer is still to be told waits for room; what it sends is read meanwhile.
+// The shutdown of the output waits for room; input is read meanwhile.
 static void shutting_waits_for_room(void **state)
 {
     struct bed *bed = *state;
@@ -365,7 +365,7 @@ static void shutting_waits_for_room(void **state)
     event_active(served_event(bed), EV_READ, 0);
     bed_turns(bed, 1);
     assert_int_equal(fake.received, sizeof INPUT - 1);
-    // First what is answered to that.
+    // The reply to that comes first.
     for (unsigned i = 0; i < 3; i++) {
         fake.to_receive = 0;
         serve_turn(bed);

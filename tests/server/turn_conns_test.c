@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// In which order connections are served: who asks for little, and is sent little, before the
-// others, and none of them for ever.
+// The order in which connections are served: clients with small requests, and with little output,
+// before the others, and none of them is starved.
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -11,7 +11,7 @@
 
 enum { MANY = 10, MUCH = 100000 };
 
-// A clock that goes on whenever it is looked at.
+// A clock that advances whenever it is read.
 static nsec_t looks_last_for;
 
 static struct instant ticking_now(void)
@@ -20,7 +20,7 @@ static struct instant ticking_now(void)
     return bed_clock;
 }
 
-struct crowd {
+struct clients_bed {
     struct bed bed;
     int clients[MANY];
     int quick;
@@ -28,34 +28,34 @@ struct crowd {
     struct conn *quick_conn;
 };
 
-static int crowd_setup(void **state)
+static int clients_setup(void **state)
 {
-    struct crowd *crowd = calloc(1, sizeof *crowd);
+    struct clients_bed *clients_bed = calloc(1, sizeof *clients_bed);
 
     looks_last_for = 0;
-    bed_init(&crowd->bed, ticking_now);
+    bed_init(&clients_bed->bed, ticking_now);
     for (int i = 0; i < MANY; i++) {
-        crowd->clients[i] = bed_connect(&crowd->bed);
-        crowd->conns[i] = bed_latest(&crowd->bed);
+        clients_bed->clients[i] = bed_connect(&clients_bed->bed);
+        clients_bed->conns[i] = bed_latest(&clients_bed->bed);
     }
-    crowd->quick = bed_connect(&crowd->bed);
-    crowd->quick_conn = bed_latest(&crowd->bed);
-    bed_turns(&crowd->bed, 2);
-    *state = crowd;
+    clients_bed->quick = bed_connect(&clients_bed->bed);
+    clients_bed->quick_conn = bed_latest(&clients_bed->bed);
+    bed_turns(&clients_bed->bed, 2);
+    *state = clients_bed;
     return 0;
 }
 
-static int crowd_teardown(void **state)
+static int clients_teardown(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
     looks_last_for = 0;
     for (int i = 0; i < MANY; i++) {
-        (void)close(crowd->clients[i]);
+        (void)close(clients_bed->clients[i]);
     }
-    (void)close(crowd->quick);
-    bed_close(&crowd->bed);
-    free(crowd);
+    (void)close(clients_bed->quick);
+    bed_close(&clients_bed->bed);
+    free(clients_bed);
     return 0;
 }
 
@@ -71,110 +71,110 @@ static bool has_received(int client)
     return recv(client, &byte, 1, MSG_PEEK) == 1;
 }
 
-static int served(const struct crowd *crowd)
+static int served(const struct clients_bed *clients_bed)
 {
     int count = 0;
 
     for (int i = 0; i < MANY; i++) {
-        count += has_received(crowd->clients[i]);
+        count += has_received(clients_bed->clients[i]);
     }
     return count;
 }
 
-// All but the quick one have asked for what is dear, and ask again.
-static void all_are_dear(struct crowd *crowd, const char *then)
+// All but the quick client have sent an expensive command, and send another.
+static void all_are_dear(struct clients_bed *clients_bed, const char *then)
 {
     for (int i = 0; i < MANY; i++) {
-        bed_send(&crowd->bed, crowd->clients[i], "dear\n");
-        bed_expect(&crowd->bed, crowd->clients[i], "dear\n");
-        assert_true(conn_is_expensive(crowd->conns[i]));
+        bed_send(&clients_bed->bed, clients_bed->clients[i], "dear\n");
+        bed_expect(&clients_bed->bed, clients_bed->clients[i], "dear\n");
+        assert_true(conn_is_expensive(clients_bed->conns[i]));
     }
-    bed_turns(&crowd->bed, 2);
+    bed_turns(&clients_bed->bed, 2);
     for (int i = 0; i < MANY; i++) {
-        say(crowd->clients[i], then);
+        say(clients_bed->clients[i], then);
     }
 }
 
 static void quick_one_is_fed_before_all_that_are_dear(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    all_are_dear(crowd, "dear\n");
-    say(crowd->quick, "quick\n");
-    crowd->bed.front.fed_first = NULL;
-    bed_turn(&crowd->bed, false);
-    assert_ptr_equal(crowd->bed.front.fed_first, crowd->quick_conn->frontend_state);
-    assert_int_equal(served(crowd), MANY);
+    all_are_dear(clients_bed, "dear\n");
+    say(clients_bed->quick, "quick\n");
+    clients_bed->bed.front.fed_first = NULL;
+    bed_turn(&clients_bed->bed, false);
+    assert_ptr_equal(clients_bed->bed.front.fed_first, clients_bed->quick_conn->frontend_state);
+    assert_int_equal(served(clients_bed), MANY);
 }
 
 static void turn_feeds_dear_ones_for_so_long_and_one_at_least(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    all_are_dear(crowd, "dear\n");
-    // Those that are ready are found out in a turn that feeds one of them.
+    all_are_dear(clients_bed, "dear\n");
+    // Ready connections are found in a turn that feeds one of them.
     looks_last_for = TURN_EXPENSIVE_FOR;
     for (int turns = 1; turns <= MANY; turns++) {
-        bed_turn(&crowd->bed, false);
-        assert_in_range(served(crowd), 1, turns);
+        bed_turn(&clients_bed->bed, false);
+        assert_in_range(served(clients_bed), 1, turns);
     }
-    for (int turns = 0; turns < 10 * MANY && served(crowd) < MANY; turns++) {
-        bed_turn(&crowd->bed, false);
+    for (int turns = 0; turns < 10 * MANY && served(clients_bed) < MANY; turns++) {
+        bed_turn(&clients_bed->bed, false);
     }
-    assert_int_equal(served(crowd), MANY);
+    assert_int_equal(served(clients_bed), MANY);
 }
 
 static void dear_ones_are_fed_however_long_the_others_take(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    all_are_dear(crowd, "dear\n");
-    for (int turns = 0; turns < 10 * MANY && served(crowd) < MANY; turns++) {
-        say(crowd->quick, "quick\n");
+    all_are_dear(clients_bed, "dear\n");
+    for (int turns = 0; turns < 10 * MANY && served(clients_bed) < MANY; turns++) {
+        say(clients_bed->quick, "quick\n");
         looks_last_for = TURN_INPUT_FOR;
-        bed_turn(&crowd->bed, false);
+        bed_turn(&clients_bed->bed, false);
         looks_last_for = 0;
     }
-    assert_int_equal(served(crowd), MANY);
+    assert_int_equal(served(clients_bed), MANY);
 }
 
 static void dear_one_is_like_others_after_some_cheap_feeds(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    all_are_dear(crowd, "line\n");
+    all_are_dear(clients_bed, "line\n");
     for (int i = 1; i <= CONN_EXPENSIVE_FEEDS; i++) {
-        bed_turns(&crowd->bed, 2);
-        assert_int_equal(conn_is_expensive(crowd->conns[0]), i < CONN_EXPENSIVE_FEEDS);
-        say(crowd->clients[0], "line\n");
+        bed_turns(&clients_bed->bed, 2);
+        assert_int_equal(conn_is_expensive(clients_bed->conns[0]), i < CONN_EXPENSIVE_FEEDS);
+        say(clients_bed->clients[0], "line\n");
     }
 }
 
 static void who_sends_much_at_once_is_dear(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
     char *line = malloc(CONN_SMALL_MAX + 128);
 
     memset(line, '\n', CONN_SMALL_MAX + 1);
     line[CONN_SMALL_MAX + 1] = '\0';
-    say(crowd->clients[0], line);
-    bed_turn(&crowd->bed, false);
-    assert_true(conn_is_expensive(crowd->conns[0]));
+    say(clients_bed->clients[0], line);
+    bed_turn(&clients_bed->bed, false);
+    assert_true(conn_is_expensive(clients_bed->conns[0]));
     free(line);
 }
 
 static void who_is_answered_at_length_is_dear(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    say(crowd->clients[0], "big 16384\n");
-    say(crowd->quick, "big 16383\n");
-    bed_turn(&crowd->bed, false);
-    assert_true(conn_is_expensive(crowd->conns[0]));
-    assert_false(conn_is_expensive(crowd->quick_conn));
+    say(clients_bed->clients[0], "big 16384\n");
+    say(clients_bed->quick, "big 16383\n");
+    bed_turn(&clients_bed->bed, false);
+    assert_true(conn_is_expensive(clients_bed->conns[0]));
+    assert_false(conn_is_expensive(clients_bed->quick_conn));
 }
 
-// Has the connection send so much at the end of the next turn.
+// Has the connection send this much at the end of the next turn.
 static void stage(struct conn *conn, size_t len)
 {
     struct blob *blob = blob_new(len);
@@ -186,89 +186,89 @@ static void stage(struct conn *conn, size_t len)
     conn_touch(conn);
 }
 
-static void stage_all(struct crowd *crowd)
+static void stage_all(struct clients_bed *clients_bed)
 {
     for (int i = 0; i < MANY; i++) {
-        stage(crowd->conns[i], MUCH);
+        stage(clients_bed->conns[i], MUCH);
     }
 }
 
 static void little_is_sent_before_much(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    stage_all(crowd);
-    stage(crowd->quick_conn, 1);
+    stage_all(clients_bed);
+    stage(clients_bed->quick_conn, 1);
     looks_last_for = TURN_BULKY_FOR;
-    bed_turn(&crowd->bed, false);
-    assert_true(has_received(crowd->quick));
-    assert_int_equal(served(crowd), 1);
+    bed_turn(&clients_bed->bed, false);
+    assert_true(has_received(clients_bed->quick));
+    assert_int_equal(served(clients_bed), 1);
 }
 
 static void much_is_sent_however_much_there_is_of_little(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    stage_all(crowd);
+    stage_all(clients_bed);
     looks_last_for = TURN_OUTPUT_FOR;
     for (int turns = 1; turns <= MANY; turns++) {
-        stage(crowd->quick_conn, 1);
-        bed_turn(&crowd->bed, false);
-        assert_int_equal(served(crowd), turns);
+        stage(clients_bed->quick_conn, 1);
+        bed_turn(&clients_bed->bed, false);
+        assert_int_equal(served(clients_bed), turns);
     }
 }
 
 static void much_that_waits_for_a_peer_keeps_nobody_waiting(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    stage_all(crowd);
+    stage_all(clients_bed);
     for (int i = 0; i < MANY; i++) {
-        crowd->conns[i]->wire.out.stalled = true;
+        clients_bed->conns[i]->wire.out.stalled = true;
     }
-    bed_turn(&crowd->bed, false);
-    assert_true(list_empty(&crowd->bed.loop.turn.bulky));
-    assert_int_equal(served(crowd), 0);
+    bed_turn(&clients_bed->bed, false);
+    assert_true(list_empty(&clients_bed->bed.loop.turn.bulky));
+    assert_int_equal(served(clients_bed), 0);
 }
 
 // Nothing would ever end the sleep of a loop that waits here.
 static void loop_does_not_sleep_while_some_wait_behind_others(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    all_are_dear(crowd, "dear\n");
-    // All wait among the dear ones.
+    all_are_dear(clients_bed, "dear\n");
+    // All wait in the list of expensive connections.
     looks_last_for = TURN_EXPENSIVE_FOR;
-    bed_turns(&crowd->bed, MANY / 2);
-    assert_false(list_empty(&crowd->bed.loop.turn.expensive));
-    while (served(crowd) < MANY) {
-        bed_turn(&crowd->bed, true);
+    bed_turns(&clients_bed->bed, MANY / 2);
+    assert_false(list_empty(&clients_bed->bed.loop.turn.expensive));
+    while (served(clients_bed) < MANY) {
+        bed_turn(&clients_bed->bed, true);
     }
     for (int i = 0; i < MANY; i++) {
-        bed_expect(&crowd->bed, crowd->clients[i], "dear\n");
+        bed_expect(&clients_bed->bed, clients_bed->clients[i], "dear\n");
     }
-    stage_all(crowd);
-    while (served(crowd) < MANY) {
-        bed_turn(&crowd->bed, true);
+    stage_all(clients_bed);
+    while (served(clients_bed) < MANY) {
+        bed_turn(&clients_bed->bed, true);
     }
 }
 
 static void those_that_wait_behind_others_can_be_closed(void **state)
 {
-    struct crowd *crowd = *state;
+    struct clients_bed *clients_bed = *state;
 
-    all_are_dear(crowd, "dear\n");
+    all_are_dear(clients_bed, "dear\n");
     looks_last_for = TURN_OUTPUT_FOR;
-    bed_turns(&crowd->bed, 3);
-    stage_all(crowd);
-    bed_turns(&crowd->bed, 3);
-    loop_close_all(&crowd->bed.loop);
-    assert_true(list_empty(&crowd->bed.loop.turn.expensive));
-    assert_true(list_empty(&crowd->bed.loop.turn.bulky));
-    assert_int_equal(crowd->bed.front.open, 0);
+    bed_turns(&clients_bed->bed, 3);
+    stage_all(clients_bed);
+    bed_turns(&clients_bed->bed, 3);
+    loop_close_all(&clients_bed->bed.loop);
+    assert_true(list_empty(&clients_bed->bed.loop.turn.expensive));
+    assert_true(list_empty(&clients_bed->bed.loop.turn.bulky));
+    assert_int_equal(clients_bed->bed.front.open, 0);
 }
 
-#define CROWD_TEST(name) cmocka_unit_test_setup_teardown(name, crowd_setup, crowd_teardown)
+#define CROWD_TEST(name) cmocka_unit_test_setup_teardown(name, clients_setup, clients_teardown)
 
 int main(void)
 {

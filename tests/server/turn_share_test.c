@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Turns that some clients fill: the others have their share of them.
+// Turns that some clients fill completely: the others get their share of them.
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A clock by which each feed takes longer than a turn has time for.
+// A clock by which each feed takes longer than the time of a turn.
 static const struct bed *fed;
 
 static struct instant feeding_now(void)
@@ -23,7 +23,7 @@ static void send_raw(int client, const char *text)
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-// Where as many are busy, each in each of some turns.
+// Several clients are busy, each in each of some turns.
 static void answer_beside(unsigned busy_count)
 {
     enum { MOST = 8, LINES = 100 * CONN_COMMANDS_MAX };

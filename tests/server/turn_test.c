@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The turn: whose turn it is, what time it is, and when there is something to do.
+// The turn: which connections are served, the time, and when there is something to do.
 #include "core/base/log.h"
 #include "server/conn/conn_private.h"
 #include "server/process/clock.h"
@@ -74,7 +74,7 @@ static void loop_with_work_left_does_not_sleep(void **state)
     int client = bed_connect(bed);
     char reply[16];
 
-    // Nothing would ever end the sleep of a loop that waits here.
+    // Nothing would end the sleep of a loop that waits here.
     send_raw(client, "again\nagain\n");
     for (int turns = 0; turns < 3; turns++) {
         bed_turn(bed, true);
@@ -205,7 +205,7 @@ static void due_work_of_the_broker_ends_the_sleep(void **state)
     bed_close(&bed);
 }
 
-// The environment may ask the library for something that knows no edges.
+// The environment may ask libevent for a method without edges.
 static void loop_has_edges_whatever_the_environment_says(void **state)
 {
     static const char *const names[] = {"EVENT_NOEPOLL", "EVENT_NOPOLL", "EVENT_NOSELECT",
@@ -215,7 +215,7 @@ static void loop_has_edges_whatever_the_environment_says(void **state)
     int client;
 
     (void)state;
-    // All of these at once would leave it nothing; only the first would leave it poll.
+    // All of these together would leave no method; only the first would leave poll.
     for (size_t count = 1; count <= sizeof names / sizeof *names; count++) {
         for (size_t i = 0; i < count; i++) {
             assert_int_equal(setenv(names[i], "1", 1), 0);
@@ -264,7 +264,7 @@ static void who_waits_is_answered_before_the_connection_is_closed(void **state)
     waiting = bed_connect(bed);
     bed_send(bed, waiting, "block\n");
     loop_stop_conns(&bed->loop);
-    // One that had its last answer is not asked.
+    // A connection that had its last answer is not asked.
     assert_int_equal(bed->front.goings, 1);
     bed_expect(bed, waiting, "going\n");
     bed_expect_end(bed, waiting);
@@ -312,7 +312,7 @@ static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
-// A clock by which nothing takes time but feeding.
+// A clock by which only feeding takes time.
 static const struct bed *fed;
 static nsec_t feed_lasts_for;
 
@@ -389,7 +389,7 @@ static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void 
     close_all(&bed, clients);
 }
 
-// How many bytes the connection keeps that keeps the most, less those of the one with the least.
+// The largest number of bytes kept for a connection, less the smallest.
 static size_t unevenness(struct bed *bed)
 {
     size_t most = 0;
@@ -431,7 +431,7 @@ static void long_pipelines_come_on_evenly_where_turns_last_long(void **state)
     close_all(&bed, clients);
 }
 
-// In so many turns, a connection sends more than a socket holds.
+// After this many turns, a connection has sent more than a socket holds.
 enum { UNTIL_FULL = 40 };
 
 static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
@@ -445,9 +445,9 @@ static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
     bed_turns(bed, UNTIL_FULL);
     bed_clock.mono += 50 * NSEC_PER_SEC;
     bed_turns(bed, 2);
-    // What it takes makes the time start anew, once there is room for more in the socket.
+    // When the peer reads, and there is room in the socket, the time begins again.
     while (recv(client, taken, sizeof taken, 0) > 0) {
-        // All that the socket holds.
+        // Everything that the socket holds.
     }
     bed_turns(bed, UNTIL_FULL);
     bed_clock.mono += 60 * NSEC_PER_SEC - 1;
@@ -473,11 +473,11 @@ static void client_that_is_owed_nothing_may_be_silent_for_ever(void **state)
     (void)close(client);
 }
 
-// What a turn does, and what a virtual clock says that it took.
+// What a turn does, and how long that takes by a virtual clock.
 struct busy {
     nsec_t works_for; // by the thread's clock
     nsec_t lasts_for;
-    struct loop *silenced; // from here on no turn is slow
+    struct loop *silenced; // from this turn on, no turn is slow
     unsigned slow_lines;
     nsec_t said_for; // in the last of these
 };
@@ -499,7 +499,7 @@ static void busy_turn(struct store *store)
 
     (void)store;
     while (thread_clock() < end_at) {
-        // Nothing but that.
+        // Only that.
     }
     bed_clock.mono += busy.lasts_for;
     if (busy.silenced) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Connections that go to the I/O threads and come back while they are busy: whatever is on its way
+// Connections that move to the I/O threads and back while they are busy: whatever is under way
 // then, each client gets its answers in order. The test makes the rounds of the threads itself, so
-// that a seed always leads to the same.
+// that a seed always gives the same run.
 #include "server/io/io_private.h"
 #include "server/conn/conn.h"
 
@@ -20,16 +20,16 @@ enum { CLIENTS = 6, COMMANDS = 400, SEEDS = 12, MANY_STEPS = 200000, BODY_MAX = 
 struct text {
     char *bytes;
     size_t len;
-    size_t at; // so much has been sent, or received
+    size_t at; // bytes that were sent, or received
 };
 
 struct client {
     int fd;
     struct text input;
     struct text answers;
-    unsigned rests; // so many times that it could send it does not
-    bool has_ended; // its side
-    bool is_over;   // the other
+    unsigned rests; // how often it does not send although it could
+    bool has_ended; // the client's side
+    bool is_over;   // the server's side
 };
 
 struct peer_limits {
@@ -64,7 +64,7 @@ static void text_add_line(struct text *text, const char *word, unsigned number)
     text_add(text, line, (size_t)len);
 }
 
-// Answers that are long, bodies that are received in their place, and lines.
+// Long answers, bodies that are received directly, and lines.
 static void add_command(struct peer_limits *peer_limits, struct client *client, unsigned number)
 {
     static char body[BODY_MAX];
@@ -125,7 +125,7 @@ static void send_piece(struct peer_limits *peer_limits, struct client *client)
     size_t left = input->len - input->at;
     ssize_t sent;
 
-    // What is always busy always has something on its way, and stays where it is.
+    // A connection that is always busy stays where it is.
     if (client->rests > 0) {
         client->rests--;
         return;
@@ -169,7 +169,7 @@ static unsigned count_remote(const struct peer_limits *peer_limits)
     return count;
 }
 
-// Something happens, somewhere.
+// One random event.
 static void crowd_step(struct peer_limits *peer_limits)
 {
     struct io *io = peer_limits->bed.loop.turn.io;
@@ -233,7 +233,7 @@ static void connections_that_come_and_go_answer_everything_in_order(void **state
     free(peer_limits);
 }
 
-// Clients that leave at any point of that: nothing is left of them, whoever has what.
+// Clients that leave at any point: nothing is left of them, whichever thread has their socket.
 static void connections_may_be_lost_wherever_they_are(void **state)
 {
     struct peer_limits *peer_limits = malloc(sizeof *peer_limits);
@@ -302,7 +302,7 @@ static int conn_fd(const struct conn *conn)
     return conn->remote ? conn->link->fd : conn->fd;
 }
 
-// A connection that does all there is to do. It is served to the end, or it ends.
+// A connection that does everything. It is served to the end, or it ends.
 static void be_served(struct bed *bed)
 {
     struct io *io = bed->loop.turn.io;
