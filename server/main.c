@@ -24,13 +24,6 @@ static enum exit_reason main_fail(const struct command_line *command, enum exit_
     return result;
 }
 
-static void main_log_notes(const struct command_line *command)
-{
-    for (size_t i = 0; i < command->notes.count; i++) {
-        log_warn("flag", log_string("note", command->notes.all[i]));
-    }
-}
-
 // Notes about options are logged at any level, as they are given only once.
 static bool main_open_log(struct log_output *log, const struct server_settings *ours,
                           const struct command_line *command, struct error_text *why)
@@ -41,19 +34,11 @@ static bool main_open_log(struct log_output *log, const struct server_settings *
                          level < LOG_LEVEL_WARN ? LOG_LEVEL_WARN : level, why)) {
         return false;
     }
-    main_log_notes(command);
+    for (size_t i = 0; i < command->notes.count; i++) {
+        log_warn("flag", log_string("note", command->notes.all[i]));
+    }
     log_output_limit(log, level);
     return true;
-}
-
-// Large blocks, for which there is no slab (core/base/slab.h), come from the system and return to
-// it. By default the allocator raises this bound over time, and then has to clear megabytes that
-// fresh pages would have clear.
-static void keep_large_blocks_apart(void)
-{
-    (void)mallopt(M_MMAP_THRESHOLD, SLAB_LARGEST);
-    // Another thread restores the jobs; with one arena they are placed as by this one.
-    (void)mallopt(M_ARENA_MAX, 1);
 }
 
 // The store's thread may return at any moment to what it was lent, including the log: nothing of
@@ -131,7 +116,12 @@ static enum exit_reason main_serve(struct settings *settings, const struct setti
     }
     log_info("configured", log_string("file", source->path ? source->path : ""),
              log_number("sets", (int64_t)source->set_count));
-    keep_large_blocks_apart();
+    // Large blocks, for which there is no slab (core/base/slab.h), come from the system and return
+    // to it. By default the allocator raises this bound over time, and then has to clear megabytes
+    // that fresh pages would have clear. Another thread restores the jobs; with one arena they are
+    // placed as by this one.
+    (void)mallopt(M_MMAP_THRESHOLD, SLAB_LARGEST);
+    (void)mallopt(M_ARENA_MAX, 1);
     result = server_open(&server, &start, &why);
     if (result == EXIT_REASON_NONE && server_is_up(&server)) {
         was_up = true;
@@ -189,15 +179,6 @@ static enum exit_reason main_check(const struct settings *settings,
     return main_flush(command);
 }
 
-static enum exit_reason main_init(const struct settings *settings,
-                                  const struct command_line *command)
-{
-    struct error_text why;
-    enum exit_reason result = init_store(&settings->journal, stdout, &why);
-
-    return result == EXIT_REASON_NONE ? main_flush(command) : main_fail(command, result, &why);
-}
-
 static enum exit_reason main_run(const struct command_line *command)
 {
     const struct settings_source source = {.path = command->config_path,
@@ -215,7 +196,9 @@ static enum exit_reason main_run(const struct command_line *command)
     if (command->action == ACTION_CHECK) {
         result = main_check(settings, command);
     } else if (command->action == ACTION_INIT_STORE) {
-        result = main_init(settings, command);
+        result = init_store(&settings->journal, stdout, &why);
+        result =
+            result == EXIT_REASON_NONE ? main_flush(command) : main_fail(command, result, &why);
     } else {
         result = main_serve(settings, &source, command);
     }

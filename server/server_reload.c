@@ -57,38 +57,6 @@ bool server_open_log(const struct server *server, const struct settings *setting
                            (enum log_level)now->log_level, why);
 }
 
-// If the settings of TLS are the same, services_prepare() reads its files.
-static bool server_check_tls(const struct server *server, const struct settings *fresh,
-                             struct error_text *why)
-{
-    return (services_have_tls(&server->services) && settings_same_tls(server->settings, fresh)) ||
-           settings_check_tls(fresh, why);
-}
-
-static bool server_read_rules(const struct settings *fresh, struct rule_set **rules,
-                              struct error_text *why)
-{
-    *rules = *fresh->server.access_file ? rule_set_read(fresh->server.access_file, why) : NULL;
-    return *rules || *fresh->server.access_file == '\0';
-}
-
-// While the store is being opened, its thread uses the broker: the policies are copied again
-// afterwards.
-static void server_use_policies(const struct server *server, struct policy_copies *policies)
-{
-    if (server->stage == SERVER_STARTS) {
-        policies_discard(policies);
-    } else {
-        broker_use_policies(server->broker, policies);
-    }
-}
-
-static bool server_set_schedules(const struct server *server, const struct settings *fresh,
-                                 struct error_text *why)
-{
-    return !server->schedules || schedule_service_adopt(server->schedules, fresh, why);
-}
-
 // What a reload has read; it is applied completely or not at all.
 struct reload {
     struct settings *fresh;
@@ -114,37 +82,40 @@ static void reload_discard(struct server *server, struct reload *reload)
     settings_free(reload->fresh);
 }
 
-static bool reload_open_log(struct reload *reload, struct error_text *why)
-{
-    const struct server_settings *fresh = &reload->fresh->server;
-
-    reload->has_log =
-        log_output_prepare(&reload->log, fresh->log_file, (enum log_format)fresh->log_format,
-                           (enum log_level)fresh->log_level, why);
-    return reload->has_log;
-}
-
-static bool reload_services(struct server *server, struct reload *reload, struct error_text *why)
-{
-    reload->has_services = services_prepare(&server->services, reload->fresh, why);
-    return reload->has_services;
-}
-
 // Reads everything that can be wrong. The schedules come last, as they are applied at once.
 static bool reload_prepare(struct server *server, struct reload *reload, struct error_text *why)
 {
     struct settings_source source = *server->source;
+    const struct server_settings *fresh;
 
     source.again = true;
     reload->fresh = settings_load(&source, why);
-    if (!reload->fresh || !server_check_tls(server, reload->fresh, why) ||
-        !server_read_rules(reload->fresh, &reload->rules, why)) {
+    if (!reload->fresh) {
+        return false;
+    }
+    fresh = &reload->fresh->server;
+    // If the settings of TLS are the same, services_prepare() reads its files.
+    if (!(services_have_tls(&server->services) &&
+          settings_same_tls(server->settings, reload->fresh)) &&
+        !settings_check_tls(reload->fresh, why)) {
+        return false;
+    }
+    reload->rules = *fresh->access_file ? rule_set_read(fresh->access_file, why) : NULL;
+    if (*fresh->access_file && !reload->rules) {
         return false;
     }
     reload->policies = queue_policies_copy(&server->policies, reload->fresh, why);
-    return reload->policies && reload_services(server, reload, why) &&
-           push_service_plan(&server->push_service, reload->fresh, &reload->plan, why) &&
-           reload_open_log(reload, why) && server_set_schedules(server, reload->fresh, why);
+    reload->has_services =
+        reload->policies && services_prepare(&server->services, reload->fresh, why);
+    if (!reload->has_services ||
+        !push_service_plan(&server->push_service, reload->fresh, &reload->plan, why)) {
+        return false;
+    }
+    reload->has_log =
+        log_output_prepare(&reload->log, fresh->log_file, (enum log_format)fresh->log_format,
+                           (enum log_level)fresh->log_level, why);
+    return reload->has_log &&
+           (!server->schedules || schedule_service_adopt(server->schedules, reload->fresh, why));
 }
 
 // Applies everything that was read. Nothing fails from here on.
@@ -154,7 +125,12 @@ static void reload_adopt(struct server *server, struct reload *reload)
     push_service_adopt(&server->push_service, reload->plan);
     config_adopt(&server->settings->config, &reload->fresh->config);
     server_apply(server);
-    server_use_policies(server, reload->policies);
+    if (server->stage == SERVER_STARTS) {
+        // The store's thread uses the broker: the policies are copied again when the store is open.
+        policies_discard(reload->policies);
+    } else {
+        broker_use_policies(server->broker, reload->policies);
+    }
     settings_free(reload->fresh);
     services_reload(&server->services);
     turn_set_rules(&server->loop.turn, reload->rules);

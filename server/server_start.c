@@ -26,14 +26,6 @@ static struct listener_target server_target(struct server *server, size_t index)
     };
 }
 
-// Loads TLS if one of the addresses demands it.
-static bool server_open_tls_for(struct server *server, const char *addresses,
-                                struct error_text *why)
-{
-    return !address_list_has_tls(addresses) ||
-           services_open_tls(&server->services, &server->settings->tls, why);
-}
-
 static bool server_adopt(void *context, int fd, size_t index, bool tls, struct error_text *why)
 {
     struct server *server = context;
@@ -57,7 +49,8 @@ static bool server_listen_at(struct server *server, struct error_text *why)
         if (server->inherited[i]) {
             log_info("listen_replaced", log_string("protocol", frontends[i]->name),
                      log_string("addresses", addresses), log_string("by", "inherited sockets"));
-        } else if (!server_open_tls_for(server, addresses, why) ||
+        } else if ((address_list_has_tls(addresses) &&
+                    !services_open_tls(&server->services, &server->settings->tls, why)) ||
                    !listeners_open(&server->listeners, addresses, &target, why)) {
             return false;
         }
@@ -88,8 +81,8 @@ static bool server_listen(struct server *server, struct error_text *why)
     return good;
 }
 
-// Often only root may read a private key; it is read again only for a reload.
-static void server_try_tls(const struct server *server, const char *user)
+// Warns if the user cannot read files that a reload reads: often only root may read a private key.
+static void server_check_reload(const struct server *server, const char *user)
 {
     struct error_text why;
 
@@ -97,12 +90,6 @@ static void server_try_tls(const struct server *server, const char *user)
         log_warn("tls_not_readable", log_string("user", user), log_string("why", why.text),
                  log_string("note", "SIGHUP cannot read it again"));
     }
-}
-
-static void server_try_rules(const struct server *server, const char *user)
-{
-    struct error_text why;
-
     if (!settings_check_access(server->settings, &why)) {
         log_warn("access_not_readable", log_string("user", user), log_string("why", why.text),
                  log_string("note", "SIGHUP cannot read it again, and then changes nothing"));
@@ -135,8 +122,7 @@ static enum exit_reason server_drop_privilege(struct server *server, struct erro
         error_prefix(why, "as user %s: ", user);
         return EXIT_REASON_OTHER;
     }
-    server_try_tls(server, user);
-    server_try_rules(server, user);
+    server_check_reload(server, user);
     return EXIT_REASON_NONE;
 }
 

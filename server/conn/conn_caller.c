@@ -62,23 +62,6 @@ static void conn_log_itself(const struct conn *conn)
     conn_log_caller(conn, SLICE(""), role);
 }
 
-// Logs at debug whose token it has shown.
-static void conn_log_owner(const struct conn *conn, const struct access *access, unsigned token)
-{
-    if (log_most() >= LOG_LEVEL_DEBUG) {
-        conn_log_caller(conn, access_token_name(access, token),
-                        access_role_of_token(access, token));
-    }
-}
-
-// The caller's token by the present rules; 0: it has none, or the token is gone.
-static unsigned caller_find_token(const struct caller *caller, const struct rule_set *rules)
-{
-    return caller->token > 0
-               ? access_find_token_again(rules->access, caller->rules->access, caller->token)
-               : 0;
-}
-
 // Sets the caller's present rights; owns the reference `now`.
 static void caller_become(struct caller *caller, struct grants *now, unsigned token, bool also)
 {
@@ -88,24 +71,18 @@ static void caller_become(struct caller *caller, struct grants *now, unsigned to
     caller->also = also;
 }
 
-static void caller_take_rules(struct caller *caller, struct rule_set *rules, struct grants *itself)
-{
-    (void)rule_set_ref(rules);
-    rule_set_unref(caller->rules);
-    grants_unref(caller->itself);
-    caller->rules = rules;
-    caller->itself = itself;
-}
-
 // Determines the caller's rights by the present rules. A caller whose token is gone has the rights
 // of its peer. False without memory: nothing has changed.
 static bool caller_renew(const struct conn *conn, struct caller *caller)
 {
     struct rule_set *rules = conn_turn(conn)->rules;
-    unsigned token = rules ? caller_find_token(caller, rules) : 0;
+    unsigned token = 0;
     struct grants *itself = NULL;
     struct grants *now = NULL;
 
+    if (rules && caller->token > 0) {
+        token = access_find_token_again(rules->access, caller->rules->access, caller->token);
+    }
     if (rules) {
         itself = conn_peer_grants(conn, rules, &caller->known);
     }
@@ -119,26 +96,27 @@ static bool caller_renew(const struct conn *conn, struct caller *caller)
         grants_unref(now);
         return false;
     }
-    caller_take_rules(caller, rules, itself);
+    (void)rule_set_ref(rules);
+    rule_set_unref(caller->rules);
+    grants_unref(caller->itself);
+    caller->rules = rules;
+    caller->itself = itself;
     caller->known = caller->known && rules;
     caller_become(caller, now, token, caller->also);
     return true;
 }
 
-static void caller_free(struct caller *caller)
+void conn_free_caller(struct conn *conn)
 {
+    struct caller *caller = conn->caller;
+
     if (caller) {
         grants_unref(caller->itself);
         grants_unref(caller->now);
         rule_set_unref(caller->rules);
         free(caller);
+        conn->caller = NULL;
     }
-}
-
-void conn_free_caller(struct conn *conn)
-{
-    caller_free(conn->caller);
-    conn->caller = NULL;
 }
 
 static bool conn_make_caller(struct conn *conn)
@@ -250,8 +228,9 @@ static bool conn_find_owner(struct conn *conn, struct access *access, unsigned t
     }
     changed = also != caller->also || now != caller->now || (!also && token != caller->token);
     caller_become(caller, now, also ? 0 : token, also);
-    if (changed) {
-        conn_log_owner(conn, access, token);
+    if (changed && log_most() >= LOG_LEVEL_DEBUG) {
+        conn_log_caller(conn, access_token_name(access, token),
+                        access_role_of_token(access, token));
     }
     *found = (struct wire_caller){.kind = CALLER_KNOWN, .grants = now};
     return true;

@@ -133,18 +133,14 @@ static const struct pace_limits *conn_pace_limits(const struct conn *conn)
     return conn->service->limits ? conn->service->limits : &no_limits;
 }
 
-static bool conn_has_unread(const struct conn *conn)
-{
-    return output_pending(&conn->wire.out) > 0 || (conn->remote && link_has_unread(conn->link));
-}
-
 static struct pace_view conn_pace_view(struct conn *conn, bool reads)
 {
     return (struct pace_view){
         .now_at = broker_now(conn_turn(conn)->broker).mono,
         .pace = conn->service->frontend->pace(conn->frontend_state),
         .reads = reads && conn->state == FEED_MORE,
-        .unread = conn_has_unread(conn),
+        .unread =
+            output_pending(&conn->wire.out) > 0 || (conn->remote && link_has_unread(conn->link)),
         .kept = backlog_len(&conn->input),
         .received = conn->received,
     };

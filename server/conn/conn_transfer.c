@@ -262,12 +262,6 @@ void conn_read(struct conn *conn)
     UNREACHABLE();
 }
 
-// Whether the end of the peer's input is known, and the input before it is not read now.
-static bool conn_waits_before_end(const struct conn *conn)
-{
-    return conn->edge.peer_closed && !(conn->remote && link_reads_on(conn->link));
-}
-
 void conn_check_peer(struct conn *conn)
 {
     int error;
@@ -282,8 +276,9 @@ void conn_check_peer(struct conn *conn)
         conn->edge.reported ? conn_transport(conn)->error(conn->fd, conn_transport_own(conn)) : 0;
     if (error) {
         conn_break(conn, strerror(error));
-    } else if (conn_waits_before_end(conn) && output_sendable(&conn->wire.out) == 0 &&
-               conn->state != FEED_FINISHED) {
+    } else if (conn->edge.peer_closed && !(conn->remote && link_reads_on(conn->link)) &&
+               output_sendable(&conn->wire.out) == 0 && conn->state != FEED_FINISHED) {
+        // The end of the peer's input is known, and the input before it is not read now.
         conn_tell_end(conn);
     }
     conn->edge.reported = false;
@@ -350,17 +345,12 @@ static void conn_limit_output(struct conn *conn)
     }
 }
 
-static bool conn_may_send(const struct conn *conn)
-{
-    return turn_may_send(conn_turn(conn)) || conn->service->frontend->administers;
-}
-
 void conn_flush(struct conn *conn)
 {
     size_t sent = 0;
 
     while (!conn->wire.out.stalled && !conn->broken && output_sendable(&conn->wire.out) > 0 &&
-           conn_may_send(conn)) {
+           (turn_may_send(conn_turn(conn)) || conn->service->frontend->administers)) {
         if (sent >= CONN_SEND_MAX) {
             conn_touch(conn);
             break;

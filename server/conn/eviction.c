@@ -70,45 +70,11 @@ static void eviction_trim(struct eviction *eviction)
     }
 }
 
-static void eviction_begin_pass(struct eviction *eviction, struct turn *turn,
-                                enum eviction_stage stage)
-{
-    eviction->stage = stage;
-    turn_walk_begin(turn, WALK_EVICT);
-}
-
-static void eviction_begin(struct eviction *eviction, struct turn *turn)
-{
-    eviction->all = 0;
-    eviction->held = 0;
-    memset(eviction->sums, 0, sizeof eviction->sums);
-    eviction_begin_pass(eviction, turn, EVICTION_WEIGHS);
-}
-
 static void eviction_rest(struct eviction *eviction, const struct turn *turn, unsigned waits)
 {
     eviction->stage = EVICTION_RESTS;
     eviction->waits = waits;
     eviction->rests_until = waits ? 0 : nsec_add(broker_now(turn->broker).mono, EVICTION_RESTS_FOR);
-}
-
-static void eviction_weigh(struct eviction *eviction, struct conn *conn)
-{
-    size_t held = conn_holds(conn);
-
-    eviction->all++;
-    eviction->held += held;
-    eviction->sums[eviction_class(held)] += held;
-}
-
-static void eviction_close_heavy(struct eviction *eviction, struct conn *conn)
-{
-    size_t held = eviction->excess > 0 ? conn_holds(conn) : 0;
-
-    if (held > 0 && held >= eviction->least) {
-        conn_evict(conn, held);
-        eviction->excess -= held < eviction->excess ? held : eviction->excess;
-    }
 }
 
 // How much to free. If most of the memory is not held by connections, they cannot free all that is
@@ -126,14 +92,6 @@ static size_t eviction_excess(size_t counted, size_t held)
     return over > quarter ? over : quarter;
 }
 
-// Whether closing connections helps. If jobs alone exceed the limit, as jobs restored from the
-// store may, it does not, and would keep away their workers.
-static bool eviction_can_help(const struct eviction *eviction, size_t counted)
-{
-    return eviction->held > 0 && counted > memory_limit() &&
-           counted - memory_limit() <= eviction->held + eviction->all * EVICTION_OVERHEAD;
-}
-
 // All are measured: chooses the size classes to close, from the largest down, but none below the
 // mean.
 static void eviction_choose(struct eviction *eviction, struct turn *turn)
@@ -143,7 +101,10 @@ static void eviction_choose(struct eviction *eviction, struct turn *turn)
     unsigned class = EVICTION_CLASSES - 1;
     size_t sum = eviction->sums[class];
 
-    if (!eviction_can_help(eviction, counted)) {
+    // If jobs alone exceed the limit, as jobs restored from the store may, closing connections does
+    // not help, and would keep away their workers.
+    if (eviction->held == 0 || counted <= memory_limit() ||
+        counted - memory_limit() > eviction->held + eviction->all * EVICTION_OVERHEAD) {
         eviction_rest(eviction, turn, 0);
         return;
     }
@@ -152,7 +113,8 @@ static void eviction_choose(struct eviction *eviction, struct turn *turn)
         sum += eviction->sums[--class];
     }
     eviction->least = eviction_class_least(class) > mean ? eviction_class_least(class) : mean;
-    eviction_begin_pass(eviction, turn, EVICTION_CLOSES);
+    eviction->stage = EVICTION_CLOSES;
+    turn_walk_begin(turn, WALK_EVICT);
 }
 
 // Visits a slice of the connections.
@@ -161,10 +123,16 @@ static void eviction_scan(struct eviction *eviction, struct turn *turn)
     struct conn *conn;
 
     for (unsigned i = 0; i < EVICTION_SLICE && (conn = conn_registry_walk(turn, WALK_EVICT)); i++) {
-        if (eviction->stage == EVICTION_WEIGHS) {
-            eviction_weigh(eviction, conn);
-        } else {
-            eviction_close_heavy(eviction, conn);
+        bool weighs = eviction->stage == EVICTION_WEIGHS;
+        size_t held = weighs || eviction->excess > 0 ? conn_holds(conn) : 0;
+
+        if (weighs) {
+            eviction->all++;
+            eviction->held += held;
+            eviction->sums[eviction_class(held)] += held;
+        } else if (held > 0 && held >= eviction->least) {
+            conn_evict(conn, held);
+            eviction->excess -= held < eviction->excess ? held : eviction->excess;
         }
     }
     if (turn_walks(turn, WALK_EVICT)) {
@@ -175,15 +143,6 @@ static void eviction_scan(struct eviction *eviction, struct turn *turn)
     } else {
         eviction_rest(eviction, turn, EVICTION_WAITS);
     }
-}
-
-static bool eviction_may_begin(struct eviction *eviction, const struct turn *turn)
-{
-    if (eviction->waits > 0) {
-        eviction->waits--;
-        return false;
-    }
-    return memory_is_over() && broker_now(turn->broker).mono >= eviction->rests_until;
 }
 
 bool eviction_step(struct eviction *eviction, struct turn *turn)
@@ -201,8 +160,14 @@ bool eviction_step(struct eviction *eviction, struct turn *turn)
     }
     if (eviction->stage != EVICTION_RESTS) {
         eviction_scan(eviction, turn);
-    } else if (eviction_may_begin(eviction, turn)) {
-        eviction_begin(eviction, turn);
+    } else if (eviction->waits > 0) {
+        eviction->waits--;
+    } else if (memory_is_over() && broker_now(turn->broker).mono >= eviction->rests_until) {
+        eviction->all = 0;
+        eviction->held = 0;
+        memset(eviction->sums, 0, sizeof eviction->sums);
+        eviction->stage = EVICTION_WEIGHS;
+        turn_walk_begin(turn, WALK_EVICT);
     }
     return eviction->stage != EVICTION_RESTS || eviction->waits > 0 ||
            (eviction->rests_until == 0 && memory_is_over());

@@ -125,17 +125,6 @@ void io_shut(struct io *io)
     sleeper_end(&io->sleeper);
 }
 
-// A thread ends when it has no link. A link that it gives back may have been closed meanwhile: that
-// order must come before the end.
-static void io_end(struct io *io)
-{
-    do {
-        io_flush(io, io->spread.began_at);
-    } while (!list_empty(&io->due));
-    atomic_store(&io->common.ends, true);
-    io_wake_all(io);
-}
-
 // Waits until the threads have told their last news.
 static void io_wait_for_end(struct io *io)
 {
@@ -164,7 +153,13 @@ void io_close(struct io *io)
     }
     // After this, threads send each other no more links: one of them may be out.
     io_shut(io);
-    io_end(io);
+    // A thread ends when it has no link. A link that it gives back may have been closed meanwhile:
+    // that order must come before the end.
+    do {
+        io_flush(io, io->spread.began_at);
+    } while (!list_empty(&io->due));
+    atomic_store(&io->common.ends, true);
+    io_wake_all(io);
     io_wait_for_end(io);
     for (unsigned i = 0; i < io->count; i++) {
         io_thread_close(&io->threads[i]);

@@ -12,17 +12,6 @@ void spread_init(struct spread *spread, bool always, nsec_t now_at)
     spread->next_at = nsec_add(now_at, SPREAD_WINDOW);
 }
 
-static bool spread_is_busy(const struct spread *spread, nsec_t lasted_for, nsec_t busy_for)
-{
-    return busy_for >= lasted_for / 100 * SPREAD_BUSY &&
-           busy_for >= (nsec_t)spread->turns * SPREAD_TURN_FOR;
-}
-
-static bool spread_is_calm(nsec_t lasted_for, nsec_t busy_for)
-{
-    return busy_for < lasted_for / 100 * SPREAD_CALM;
-}
-
 // A long sleep counts as many windows.
 static void spread_count_windows(struct spread *spread, bool change, nsec_t lasted_for)
 {
@@ -43,11 +32,11 @@ void spread_judge(struct spread *spread, nsec_t now_at, nsec_t core_slept_for, n
     nsec_t lasted_for = now_at - spread->began_at;
     nsec_t core_busy_for = lasted_for - (core_slept_for - spread->core_slept_for);
     nsec_t busy_for = lasted_for * threads - (slept_for - spread->slept_for);
+    bool is_calm = busy_for < lasted_for / 100 * SPREAD_CALM;
+    bool is_busy = core_busy_for >= lasted_for / 100 * SPREAD_BUSY &&
+                   core_busy_for >= (nsec_t)spread->turns * SPREAD_TURN_FOR;
 
-    spread_count_windows(spread,
-                         spread->on ? spread_is_calm(lasted_for, busy_for)
-                                    : spread_is_busy(spread, lasted_for, core_busy_for),
-                         lasted_for);
+    spread_count_windows(spread, spread->on ? is_calm : is_busy, lasted_for);
     if (spread->windows >= (spread->on ? SPREAD_CALM_WINDOWS : SPREAD_BUSY_WINDOWS) &&
         !spread->always) {
         spread->on = !spread->on;

@@ -211,14 +211,6 @@ static struct peer_address *peer_limits_address(struct peer_limits *limits, uint
     return address;
 }
 
-static void peer_limits_forget_empty(struct peer_limits *limits, struct peer_address *address)
-{
-    if (address->count == 0) {
-        hash_remove(&limits->addresses, &address->node);
-        free(address);
-    }
-}
-
 static bool peer_limits_count_locked(struct peer_limits *limits, int fd, uint64_t key,
                                      uint64_t most)
 {
@@ -282,7 +274,10 @@ void peer_limits_leave(struct peer_limits *limits, int fd)
     if (address) {
         limits->by_fd[fd] = NULL;
         address->count--;
-        peer_limits_forget_empty(limits, address);
+        if (address->count == 0) {
+            hash_remove(&limits->addresses, &address->node);
+            free(address);
+        }
         atomic_fetch_sub(&limits->counted, 1);
     }
     (void)pthread_mutex_unlock(&limits->lock);
