@@ -528,7 +528,7 @@ struct process_row {
 
 static const struct process_row process_rows[] = {
     W(GAUGE, "tandem_build_info", write_build_info,
-      "Always 1; the label_write is the version of Tandem."),
+      "Always 1; the label is the version of Tandem."),
     G(SECONDS, "uptime_seconds", up_for, "Seconds since the process started."),
     G(FLAG, "draining", broker.draining,
       "1 while the broker drains, so that new jobs are refused."),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// The files of the page, as a browser asks for them.
+// The files of the page, as a browser requests them.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_host_private.h"
@@ -28,7 +28,7 @@ static void the_parts_of_the_page_have_their_types(void **state)
     asks(t->a, SEES("/index.html"), 404);
 }
 
-static void nothing_runs_on_the_page_but_what_comes_with_it(void **state)
+static void the_page_allows_only_its_own_scripts(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer = asks(t->a, SEES("/"), 200);
@@ -40,7 +40,7 @@ static void nothing_runs_on_the_page_but_what_comes_with_it(void **state)
     field_is(answer, "Referrer-Policy", "same-origin");
 }
 
-static void who_takes_gzip_gets_it_and_nobody_else(void **state)
+static void only_clients_that_accept_gzip_get_it(void **state)
 {
     static const char *const refuses[] = {
         "", "Accept-Encoding: br\r\n", "Accept-Encoding: gzip;q=0\r\n",
@@ -64,7 +64,7 @@ static void who_takes_gzip_gets_it_and_nobody_else(void **state)
     }
 }
 
-// A request that shows the tag of what was answered to the one before, behind `before`.
+// A request with the tag of the previous reply, after the text `before`.
 static struct slice again(const struct http_answer *answer, const char *target, const char *extra,
                           const char *before)
 {
@@ -76,7 +76,7 @@ static struct slice again(const struct http_answer *answer, const char *target, 
     return http_get(target, headers);
 }
 
-static void a_file_that_the_browser_has_is_not_sent_again(void **state)
+static void a_cached_file_is_not_sent_again(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer = asks(t->a, http_get("/app.js", GZIP), 200);
@@ -85,18 +85,18 @@ static void a_file_that_the_browser_has_is_not_sent_again(void **state)
     assert_int_equal(answer->body.len, 0);
     answer = asks(t->a, again(answer, "/app.js", GZIP, "\"other\", W/"), 304);
     field_is(answer, "Cache-Control", "no-cache");
-    // What is compressed is not the same bytes as what is not, and another file has another tag.
+    // The compressed form and other files have other tags.
     asks(t->a, again(answer, "/app.js", "", ""), 200);
     asks(t->a, again(answer, "/dom.js", GZIP, ""), 200);
 }
 
-static void the_page_is_for_everybody_but_not_under_a_name_that_is_not_ours(void **state)
+static void the_page_is_public_but_only_under_a_valid_host(void **state)
 {
     struct admin *t = *state;
 
     t->rig->callers.remote = true;
     asks(t->a, SEES("/"), 200);
-    // A link on a page of elsewhere may lead here.
+    // A page of another site may link to this page.
     asks(t->a, http_get("/", "Sec-Fetch-Site: cross-site\r\n"), 200);
     asks(t->a, SLICE("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
 }
@@ -106,10 +106,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ADMIN(the_page_is_at_the_root),
         ADMIN(the_parts_of_the_page_have_their_types),
-        ADMIN(nothing_runs_on_the_page_but_what_comes_with_it),
-        ADMIN(who_takes_gzip_gets_it_and_nobody_else),
-        ADMIN(a_file_that_the_browser_has_is_not_sent_again),
-        ADMIN(the_page_is_for_everybody_but_not_under_a_name_that_is_not_ours),
+        ADMIN(the_page_allows_only_its_own_scripts),
+        ADMIN(only_clients_that_accept_gzip_get_it),
+        ADMIN(a_cached_file_is_not_sent_again),
+        ADMIN(the_page_is_public_but_only_under_a_valid_host),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What an operator does to one job, to one queue, and to the process.
+// Changes of one job, of one queue, and of the process.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_beanstalk/wire_bean.h"
@@ -14,7 +14,7 @@
 #define PUTS(target, document) admin_change("PUT", (target), (document))
 #define DELETES(target) admin_change("DELETE", (target), "")
 
-// The job shows that text, of one of its members.
+// The job has this text in one of its members.
 static void job_is(struct admin *t, struct slice said, const char *member, const char *text)
 {
     json_t *document = tells(t->a, said, 200);
@@ -58,8 +58,8 @@ static void a_job_is_added_with_its_contract(void **state)
     says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 1 5\r\nhello\r\n");
 }
 
-// Text has no way to name it.
-static void a_queue_whose_name_is_no_text_is_named_by_its_path(void **state)
+// Such a name cannot be written as text.
+static void a_queue_whose_name_is_not_text_is_named_by_its_path(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -94,7 +94,7 @@ static void a_body_of_any_bytes_comes_in_base64(void **state)
     says(t->w, "reserve\r\n", "RESERVED 2 0\r\n\r\n");
 }
 
-static void a_job_that_is_wrong_is_refused(void **state)
+static void an_invalid_job_is_refused(void **state)
 {
     static const char *const wrong[] = {
         "",
@@ -128,7 +128,7 @@ static void a_job_that_is_wrong_is_refused(void **state)
     assert_null(broker_queue_find(rig_broker(t->rig), SLICE("q")));
 }
 
-static void what_the_broker_refuses_is_told(void **state)
+static void an_error_of_the_broker_is_the_reply(void **state)
 {
     struct admin *t = *state;
 
@@ -171,7 +171,7 @@ static void a_job_is_changed_in_each_way(void **state)
     says(t->w, "delete 1\r\n", "DELETED\r\n");
 }
 
-static void a_dead_letter_shows_its_past_and_is_moved_back(void **state)
+static void a_dead_letter_shows_its_origin_and_is_moved_back(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("default"),
                                      .spec = {.max_attempts = 1,
@@ -217,7 +217,7 @@ static void a_job_that_a_worker_holds_is_deleted(void **state)
     asks(t->a, DELETES("/api/v1/jobs/1"), 404);
 }
 
-static void what_is_not_done_to_a_job_in_its_state_is_refused(void **state)
+static void an_act_that_the_state_does_not_allow_is_refused(void **state)
 {
     struct admin *t = *state;
 
@@ -237,7 +237,7 @@ static void what_is_not_done_to_a_job_in_its_state_is_refused(void **state)
     asks(t->a, DELETES("/api/v1/jobs/1"), 204);
 }
 
-static void an_act_that_is_wrong_is_refused(void **state)
+static void an_invalid_act_is_refused(void **state)
 {
     struct admin *t = *state;
 
@@ -258,7 +258,7 @@ static void an_act_that_is_wrong_is_refused(void **state)
     job_is(t, SEES("/api/v1/jobs/1"), "state", "ready");
 }
 
-static void a_job_takes_the_right_to_its_queue(void **state)
+static void a_job_requires_the_right_on_its_queue(void **state)
 {
     struct admin *t = *state;
     struct peer *other;
@@ -283,7 +283,7 @@ static void a_job_takes_the_right_to_its_queue(void **state)
     asks(t->a, POSTS("/api/v1/queues/b/pause", "{\"seconds\": 1}"), 403);
     asks(t->a, POSTS("/api/v1/reload", ""), 403);
     asks(t->a, POSTS("/api/v1/drain", "{\"draining\": true}"), 403);
-    // That was the end of this connection: nothing reads the body.
+    // The refusal ended this connection, because the body was not read.
     other = peer_new(t->rig);
     assert_false(peer_grant(other, rig_callers(t->rig)->anybody));
     asks(other, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 403);
@@ -291,7 +291,7 @@ static void a_job_takes_the_right_to_its_queue(void **state)
     assert_int_equal(t->sight.reloads + t->sight.drains + t->sight.logs, 0);
 }
 
-static void a_change_is_answered_when_it_is_safe(void **state)
+static void a_change_is_answered_when_it_is_durable(void **state)
 {
     static const struct {
         const char *method, *target, *document, *answer;
@@ -320,7 +320,7 @@ static void a_change_is_answered_when_it_is_safe(void **state)
 // Queues
 //
 
-static void a_queue_is_made_kept_and_given_up(void **state)
+static void a_queue_is_created_kept_and_released(void **state)
 {
     struct admin *t = *state;
     json_t *document = tells(t->a, PUTS("/api/v1/queues/a%2Fb", ""), 200);
@@ -352,7 +352,7 @@ static void a_queue_is_paused_and_resumed(void **state)
     json_decref(document);
     asks(t->a, POSTS("/api/v1/queues/default/pause", "{}"), 400);
     asks(t->a, POSTS("/api/v1/queues/none/resume", ""), 404);
-    // One that is not there yet is paused, and stays until that is over.
+    // A queue that does not exist is paused, and exists until the pause is over.
     asks(t->a, POSTS("/api/v1/queues/none/pause", "{\"seconds\": 90}"), 200);
     asks(t->a, SEES("/api/v1/queues/none"), 200);
     asks(t->a, POSTS("/api/v1/queues/none/resume", ""), 204);
@@ -380,7 +380,7 @@ static void a_queue_is_limited(void **state)
 // The process
 //
 
-static void the_broker_is_told_to_drain_and_not_to(void **state)
+static void draining_is_started_and_stopped(void **state)
 {
     struct admin *t = *state;
     json_t *document = tells(t->a, POSTS("/api/v1/drain", "{\"draining\": true}"), 200);
@@ -421,7 +421,7 @@ static void whose_commands_are_logged(struct admin *t, const char *document, con
     json_decref(answer);
 }
 
-static void commands_of_a_client_are_logged_and_no_longer(void **state)
+static void logging_of_a_clients_commands_is_started_and_stopped(void **state)
 {
     static const char *const wrong[] = {
         "{}",
@@ -448,7 +448,7 @@ static void commands_of_a_client_are_logged_and_no_longer(void **state)
     asks(t->a, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 503);
 }
 
-static void an_endpoint_is_tried_again(void **state)
+static void the_pause_of_an_endpoint_is_ended(void **state)
 {
     static const char *const no_words[] = {NULL};
     struct admin *t = *state;
@@ -473,8 +473,8 @@ static void an_endpoint_is_tried_again(void **state)
     assert_int_equal(t->sight.resumes, 1);
 }
 
-// One of a megabyte would take the time of a hundred others.
-static void a_body_of_very_many_parts_is_refused(void **state)
+// A body of a megabyte would take as much time as a hundred others.
+static void a_body_with_too_many_parts_is_refused(void **state)
 {
     static const char *const parts[] = {"0,", "{},", "[],", "\"\\\"\":", "[", "{\"a\":"};
     enum { MANY = 1000 };
@@ -494,7 +494,7 @@ static void a_body_of_very_many_parts_is_refused(void **state)
     asks(t->a, POSTS("/api/v1/jobs", "{\"queue\": \"q\", \"body\": \",,\\\\\\\",:[{\"}"), 201);
 }
 
-// A document that is padded to that many bytes.
+// A document padded to this many bytes.
 static const char *padded(const char *document, size_t len)
 {
     static char text[(4 << 20) + 1];
@@ -503,8 +503,8 @@ static const char *padded(const char *document, size_t len)
     return text;
 }
 
-// However large bodies may be: it would be read in one go.
-static void a_document_that_takes_long_to_read_is_refused(void **state)
+// The limit does not depend on max_body, because a document is parsed in one go.
+static void a_document_that_is_too_large_is_refused(void **state)
 {
     static const char job[] = "{\"queue\": \"q\", \"body\": \"x\"}";
     struct admin *t = *state;
@@ -522,26 +522,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(a_job_is_added_with_its_contract),
-        ADMIN(a_queue_whose_name_is_no_text_is_named_by_its_path),
+        ADMIN(a_queue_whose_name_is_not_text_is_named_by_its_path),
         ADMIN(a_body_of_any_bytes_comes_in_base64),
-        ADMIN(a_job_that_is_wrong_is_refused),
-        ADMIN(a_body_of_very_many_parts_is_refused),
-        ADMIN(a_document_that_takes_long_to_read_is_refused),
-        ADMIN(what_the_broker_refuses_is_told),
+        ADMIN(an_invalid_job_is_refused),
+        ADMIN(a_body_with_too_many_parts_is_refused),
+        ADMIN(a_document_that_is_too_large_is_refused),
+        ADMIN(an_error_of_the_broker_is_the_reply),
         ADMIN(a_job_is_changed_in_each_way),
-        ADMIN(a_dead_letter_shows_its_past_and_is_moved_back),
+        ADMIN(a_dead_letter_shows_its_origin_and_is_moved_back),
         ADMIN(a_job_that_a_worker_holds_is_deleted),
-        ADMIN(what_is_not_done_to_a_job_in_its_state_is_refused),
-        ADMIN(an_act_that_is_wrong_is_refused),
-        ADMIN(a_job_takes_the_right_to_its_queue),
-        ADMIN(a_change_is_answered_when_it_is_safe),
-        ADMIN(a_queue_is_made_kept_and_given_up),
+        ADMIN(an_act_that_the_state_does_not_allow_is_refused),
+        ADMIN(an_invalid_act_is_refused),
+        ADMIN(a_job_requires_the_right_on_its_queue),
+        ADMIN(a_change_is_answered_when_it_is_durable),
+        ADMIN(a_queue_is_created_kept_and_released),
         ADMIN(a_queue_is_paused_and_resumed),
         ADMIN(a_queue_is_limited),
-        ADMIN(the_broker_is_told_to_drain_and_not_to),
+        ADMIN(draining_is_started_and_stopped),
         ADMIN(the_configuration_is_read_again),
-        ADMIN(commands_of_a_client_are_logged_and_no_longer),
-        ADMIN(an_endpoint_is_tried_again),
+        ADMIN(logging_of_a_clients_commands_is_started_and_stopped),
+        ADMIN(the_pause_of_an_endpoint_is_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

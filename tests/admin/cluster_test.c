@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A journal that several processes share, as operators are shown it.
+// A journal that several processes share.
 #include "tests/admin/wire_metrics.h"
 #include "tests/proto_common/wire_callers.h"
 
@@ -45,7 +45,7 @@ static struct sight_cluster *share(struct admin *t, enum sight_role role)
     return &t->sight.cluster;
 }
 
-static void a_process_that_is_alone_says_so(void **state)
+static void a_process_without_a_cluster_is_alone(void **state)
 {
     struct admin *t = *state;
     json_t *document = tells(t->a, SEES("/api/v1/cluster"), 200);
@@ -63,7 +63,7 @@ static void a_process_that_is_alone_says_so(void **state)
     json_decref(document);
 }
 
-static void a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is(void **state)
+static void a_standby_shows_the_owner_and_how_far_behind_each_member_is(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -98,7 +98,7 @@ static void a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is(void
     json_decref(document);
 }
 
-static void only_an_owner_is_ready_and_the_others_say_what_they_are(void **state)
+static void only_an_owner_is_ready_and_other_roles_give_the_reason(void **state)
 {
     struct admin *t = *state;
 
@@ -116,7 +116,7 @@ static void only_an_owner_is_ready_and_the_others_say_what_they_are(void **state
             "opening: the journal is being read (shard main), 12 rows behind\n");
 }
 
-static void one_that_cannot_reach_the_database_says_so(void **state)
+static void a_process_without_its_database_is_not_ready(void **state)
 {
     struct admin *t = *state;
 
@@ -161,7 +161,7 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     body_is(asks(t->a, SEES("/readyz"), 503), "the broker drains: it refuses new jobs\n");
 }
 
-static void a_handover_is_begun_for_who_may_administer(void **state)
+static void a_handover_is_begun_by_an_administrator(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -181,7 +181,7 @@ static void a_handover_is_begun_for_who_may_administer(void **state)
     assert_int_equal(t->sight.hand_overs, 1);
 }
 
-static void a_handover_is_refused_where_there_is_nobody_to_take_over(void **state)
+static void a_handover_without_a_standby_is_refused(void **state)
 {
     struct admin *t = *state;
 
@@ -191,7 +191,7 @@ static void a_handover_is_refused_where_there_is_nobody_to_take_over(void **stat
     assert_int_equal(t->sight.hand_overs, 2);
 }
 
-static void metrics_tell_of_a_shared_journal_and_of_no_other(void **state)
+static void metrics_of_a_cluster_exist_only_with_a_shared_journal(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer = asks(t->a, SEES("/metrics"), 200);
@@ -214,8 +214,8 @@ static void metrics_tell_of_a_shared_journal_and_of_no_other(void **state)
     assert_int_equal(sample_of(answer, "tandem_cluster_connections_proxied_total"), 40);
 }
 
-// It has been opening for as long as it follows.
-static void a_standby_tells_metrics_and_that_it_opens_nothing(void **state)
+// A standby counts as opening for as long as it is one.
+static void a_standby_has_metrics_and_is_not_opening(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -240,16 +240,16 @@ static void the_page_comes_from_a_standby_too(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        ADMIN(a_process_that_is_alone_says_so),
-        ADMIN(a_standby_tells_whose_the_journal_is_and_how_far_behind_each_is),
-        ADMIN(only_an_owner_is_ready_and_the_others_say_what_they_are),
-        ADMIN(one_that_cannot_reach_the_database_says_so),
+        ADMIN(a_process_without_a_cluster_is_alone),
+        ADMIN(a_standby_shows_the_owner_and_how_far_behind_each_member_is),
+        ADMIN(only_an_owner_is_ready_and_other_roles_give_the_reason),
+        ADMIN(a_process_without_its_database_is_not_ready),
         ADMIN(a_standby_is_not_ready_and_names_the_owner),
         ADMIN(an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required),
-        ADMIN(a_handover_is_begun_for_who_may_administer),
-        ADMIN(a_handover_is_refused_where_there_is_nobody_to_take_over),
-        ADMIN(metrics_tell_of_a_shared_journal_and_of_no_other),
-        ADMIN(a_standby_tells_metrics_and_that_it_opens_nothing),
+        ADMIN(a_handover_is_begun_by_an_administrator),
+        ADMIN(a_handover_without_a_standby_is_refused),
+        ADMIN(metrics_of_a_cluster_exist_only_with_a_shared_journal),
+        ADMIN(a_standby_has_metrics_and_is_not_opening),
         ADMIN(the_page_comes_from_a_standby_too),
     };
 

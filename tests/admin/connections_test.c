@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Who is connected, who takes jobs, and what one of them holds.
+// The lists of connections and workers, and one connection.
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
 
@@ -23,7 +23,7 @@ static void may_only_observe(struct admin *t, const char *queues)
     assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
 }
 
-// The numbers of the connections that the target shows, with blanks between them.
+// The numbers of the connections in the reply, separated by blanks.
 static void shows(struct admin *t, const char *target, const char *numbers)
 {
     json_t *document = tells(t->a, SEES(target), 200);
@@ -40,7 +40,7 @@ static void shows(struct admin *t, const char *target, const char *numbers)
     json_decref(document);
 }
 
-static void connection_is_shown_with_who_it_is_and_what_it_does(void **state)
+static void connection_is_shown_with_its_identity_and_its_activity(void **state)
 {
     struct admin *t = *state;
     struct sight_connection *worker;
@@ -82,7 +82,7 @@ static void connection_is_shown_with_who_it_is_and_what_it_does(void **state)
     json_decref(document);
 }
 
-static void one_connection_tells_its_queues_and_the_jobs_that_it_holds(void **state)
+static void one_connection_shows_its_queues_and_its_held_jobs(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -103,7 +103,7 @@ static void one_connection_tells_its_queues_and_the_jobs_that_it_holds(void **st
     json_decref(tells(t->a, SEES("/api/v1/connections/x"), 404));
 }
 
-static void connections_come_in_pages_that_go_on_whoever_leaves(void **state)
+static void pages_of_connections_continue_when_clients_disconnect(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -122,7 +122,7 @@ static void connections_come_in_pages_that_go_on_whoever_leaves(void **state)
     json_decref(document);
 }
 
-static void only_those_of_a_protocol_are_shown(void **state)
+static void connections_are_filtered_by_protocol(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -134,14 +134,14 @@ static void only_those_of_a_protocol_are_shown(void **state)
     document = tells(t->a, SEES("/api/v1/connections?protocol=gearman"), 200);
     assert_int_equal(number_at(document, "total"), 12);
     json_decref(document);
-    // None that fits follows.
+    // No matching connection follows.
     document = tells(t->a, SEES("/api/v1/connections?protocol=gearman&limit=1"), 200);
     assert_true(json_is_null(admin_at(document, "next")));
     json_decref(document);
     json_decref(tells(t->a, SEES("/api/v1/connections?protocol=gopher"), 400));
 }
 
-static void workers_are_those_who_asked_for_jobs_or_take_from_a_queue(void **state)
+static void workers_are_sessions_that_asked_for_jobs_or_subscribe_to_a_queue(void **state)
 {
     struct admin *t = *state;
 
@@ -155,7 +155,7 @@ static void workers_are_those_who_asked_for_jobs_or_take_from_a_queue(void **sta
     json_decref(tells(t->a, SEES("/api/v1/workers?queue="), 400));
 }
 
-static void who_else_is_there_is_for_who_may_observe_everything(void **state)
+static void the_list_requires_the_right_to_observe_every_queue(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -176,7 +176,7 @@ static void who_else_is_there_is_for_who_may_observe_everything(void **state)
     json_decref(tells(t->a, SEES("/api/v1/connections/4"), 404));
 }
 
-static void what_is_asked_for_wrongly_is_told(void **state)
+static void an_invalid_query_for_connections_is_refused(void **state)
 {
     struct admin *t = *state;
 
@@ -193,8 +193,8 @@ static int setup_in_slices(void **state)
     return admin_setup_with(state, (struct rig_options){.budget = 1}, ADMIN_DEFAULTS);
 }
 
-// The others have their turns meanwhile.
-static void many_connections_are_looked_at_in_slices(void **state)
+// Other connections have their turns meanwhile.
+static void many_connections_are_visited_in_slices(void **state)
 {
     struct admin *t = *state;
 
@@ -212,14 +212,14 @@ static void many_connections_are_looked_at_in_slices(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        ADMIN(connection_is_shown_with_who_it_is_and_what_it_does),
-        ADMIN(one_connection_tells_its_queues_and_the_jobs_that_it_holds),
-        ADMIN(connections_come_in_pages_that_go_on_whoever_leaves),
-        ADMIN(only_those_of_a_protocol_are_shown),
-        ADMIN(workers_are_those_who_asked_for_jobs_or_take_from_a_queue),
-        ADMIN(who_else_is_there_is_for_who_may_observe_everything),
-        ADMIN(what_is_asked_for_wrongly_is_told),
-        cmocka_unit_test_setup_teardown(many_connections_are_looked_at_in_slices, setup_in_slices,
+        ADMIN(connection_is_shown_with_its_identity_and_its_activity),
+        ADMIN(one_connection_shows_its_queues_and_its_held_jobs),
+        ADMIN(pages_of_connections_continue_when_clients_disconnect),
+        ADMIN(connections_are_filtered_by_protocol),
+        ADMIN(workers_are_sessions_that_asked_for_jobs_or_subscribe_to_a_queue),
+        ADMIN(the_list_requires_the_right_to_observe_every_queue),
+        ADMIN(an_invalid_query_for_connections_is_refused),
+        cmocka_unit_test_setup_teardown(many_connections_are_visited_in_slices, setup_in_slices,
                                         admin_teardown),
     };
 

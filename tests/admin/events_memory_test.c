@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Wherever memory lacks for a stream of events, its client is refused or sees the connection close:
-// what it is told is whole, and nothing is left behind.
+// If there is no memory for an event stream, the client is refused or its connection is closed:
+// it gets complete events only, and nothing leaks.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/support/nth_alloc.h"
@@ -11,7 +11,7 @@
 
 #define QUEUES 40
 
-// The worker watches so many tubes.
+// The number of tubes that the worker watches.
 static void watch(struct peer *peer)
 {
     char said[40];

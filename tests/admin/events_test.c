@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What streams of events show of the broker.
+// The event sources of the broker.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/admin/wire_events.h"
@@ -12,7 +12,7 @@
 #define GET_EVENTS "/api/v1/events"
 #define SAID_MAX 300
 
-// The peer says a line of beanstalk with that name in it.
+// The peer sends a beanstalk line with this name in it.
 static void says(struct peer *peer, const char *line, const char *name)
 {
     char said[SAID_MAX];
@@ -65,7 +65,7 @@ static void a_queue_that_does_not_change_is_not_shown_again(void **state)
     events_close(events);
 }
 
-static void a_queue_that_goes_is_gone_until_it_comes_again(void **state)
+static void a_removed_queue_is_gone_until_it_is_created_again(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -86,7 +86,7 @@ static void a_queue_that_goes_is_gone_until_it_comes_again(void **state)
     events_close(events);
 }
 
-static void a_queue_that_is_none_yet_is_gone(void **state)
+static void a_queue_that_does_not_exist_is_gone(void **state)
 {
     struct admin *t = *state;
 
@@ -99,7 +99,7 @@ static void a_queue_that_is_none_yet_is_gone(void **state)
     events_close(events);
 }
 
-static void of_a_queue_only_those_are_told_who_may_observe_it(void **state)
+static void events_of_a_queue_require_the_right_to_observe_it(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -123,7 +123,7 @@ static void of_a_queue_only_those_are_told_who_may_observe_it(void **state)
 // A list of queues
 //
 
-static void a_list_has_the_queues_that_are_asked_for(void **state)
+static void a_list_has_the_requested_queues(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -148,7 +148,7 @@ static void a_list_has_the_queues_that_are_asked_for(void **state)
     events_close(events);
 }
 
-// What the list shows is what its page shows to whoever asks.
+// The event equals the reply to a request for the same page.
 static void a_list_is_the_page_of_the_same_query(void **state)
 {
     struct admin *t = *state;
@@ -186,8 +186,8 @@ static void a_list_that_does_not_change_is_not_shown_again(void **state)
     events_close(events);
 }
 
-// Queues go and come while they are looked at, and while they are written.
-static void queues_may_go_while_a_list_is_made(void **state)
+// Queues are removed and created during the walk and during the writing.
+static void queues_may_be_removed_while_a_list_is_made(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -210,7 +210,7 @@ static void queues_may_go_while_a_list_is_made(void **state)
     events_close(events);
 }
 
-static void a_stream_that_ends_within_a_round_leaves_nothing(void **state)
+static void a_stream_that_ends_within_a_round_frees_everything(void **state)
 {
     struct admin *t = *state;
     char name[20];
@@ -249,7 +249,7 @@ static void a_list_has_only_what_its_caller_may_observe(void **state)
     events_close(events);
 }
 
-static void a_query_that_is_wrong_is_refused(void **state)
+static void an_invalid_event_query_is_refused(void **state)
 {
     static const char *const wrong[] = {
         GET_EVENTS "?queue=%",         GET_EVENTS "?tube=mail",
@@ -272,7 +272,7 @@ static void a_query_that_is_wrong_is_refused(void **state)
 #define BEGINS(document) admin_change("POST", "/api/v1/operations", (document))
 #define CLEARS_MAIL BEGINS("{\"action\": \"delete\", \"queue\": \"mail\"}")
 
-static void an_operation_is_told_when_it_gets_on(void **state)
+static void an_operation_is_sent_when_it_progresses(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -291,8 +291,8 @@ static void an_operation_is_told_when_it_gets_on(void **state)
     events_close(events);
 }
 
-// What an operation has done may not be safe yet.
-static void an_operation_is_told_when_the_store_has_what_it_did(void **state)
+// The changes of an operation may not be durable yet.
+static void an_operation_is_sent_when_its_changes_are_durable(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -304,7 +304,7 @@ static void an_operation_is_told_when_the_store_has_what_it_did(void **state)
     peer_send(t->b, CLEARS_MAIL);
     rig_advance(t->rig, SECONDS(1));
     assert_int_equal(events_count(events, "operation"), 0);
-    // Meanwhile nothing is added to what waits.
+    // No further output is added while it waits.
     waiting = peer_unread(t->a);
     rig_advance(t->rig, SECONDS(100));
     assert_int_equal(peer_unread(t->a), waiting);
@@ -313,7 +313,7 @@ static void an_operation_is_told_when_the_store_has_what_it_did(void **state)
     events_close(events);
 }
 
-static void operations_are_told_to_those_who_may_see_them(void **state)
+static void operations_are_sent_to_callers_who_may_see_them(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -339,21 +339,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ADMIN(a_queue_is_shown_when_it_changes),
         ADMIN(a_queue_that_does_not_change_is_not_shown_again),
-        ADMIN(a_queue_that_goes_is_gone_until_it_comes_again),
-        ADMIN(a_queue_that_is_none_yet_is_gone),
-        ADMIN(a_list_has_the_queues_that_are_asked_for),
+        ADMIN(a_removed_queue_is_gone_until_it_is_created_again),
+        ADMIN(a_queue_that_does_not_exist_is_gone),
+        ADMIN(a_list_has_the_requested_queues),
         ADMIN(a_list_is_the_page_of_the_same_query),
         ADMIN(a_list_that_does_not_change_is_not_shown_again),
-        cmocka_unit_test_setup_teardown(queues_may_go_while_a_list_is_made, setup_turns,
+        cmocka_unit_test_setup_teardown(queues_may_be_removed_while_a_list_is_made, setup_turns,
                                         admin_teardown),
-        cmocka_unit_test_setup_teardown(a_stream_that_ends_within_a_round_leaves_nothing,
+        cmocka_unit_test_setup_teardown(a_stream_that_ends_within_a_round_frees_everything,
                                         setup_turns, admin_teardown),
         ADMIN(a_list_has_only_what_its_caller_may_observe),
-        ADMIN(a_query_that_is_wrong_is_refused),
-        ADMIN(an_operation_is_told_when_it_gets_on),
-        ADMIN(an_operation_is_told_when_the_store_has_what_it_did),
-        ADMIN(operations_are_told_to_those_who_may_see_them),
-        ADMIN(of_a_queue_only_those_are_told_who_may_observe_it),
+        ADMIN(an_invalid_event_query_is_refused),
+        ADMIN(an_operation_is_sent_when_it_progresses),
+        ADMIN(an_operation_is_sent_when_its_changes_are_durable),
+        ADMIN(operations_are_sent_to_callers_who_may_see_them),
+        ADMIN(events_of_a_queue_require_the_right_to_observe_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Jobs as lines of JSON: taken out of one broker, and brought in to another.
+// Export of jobs as lines of JSON from one broker, and import into another.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_beanstalk/wire_bean.h"
@@ -18,7 +18,7 @@
 #define POSTS(target, document) admin_change("POST", (target), (document))
 #define IMPORTS(lines) POSTS("/api/v1/import", (lines))
 
-// The answer's text behind its head, without what divides it into chunks. For free().
+// The body of the reply without its chunks; to be freed with free().
 static char *body_of(struct slice heard)
 {
     char *text = malloc(heard.len + 1);
@@ -49,7 +49,7 @@ static char *exports(struct admin *t, const char *target)
     return body_of(heard);
 }
 
-// What is left of the lines without their ids and burials.
+// The lines without their ids and burials.
 static void strip(char *text)
 {
     static const char *const members[] = {"{\"id\":", "\"burial\":"};
@@ -98,7 +98,7 @@ static char *exported_plainly(struct admin *t)
     return made;
 }
 
-// Jobs in all states, with all that one can have.
+// Jobs in all states, with all properties.
 static void fill(struct admin *t)
 {
     says(t->w, "use q\r\nput 5 0 60 1\r\na\r\n", "USING q\r\nINSERTED 1\r\n");
@@ -125,7 +125,7 @@ static void fill(struct admin *t)
         200);
 }
 
-static void what_goes_out_and_in_again_is_the_same_but_for_ids(void **state)
+static void exported_and_imported_jobs_differ_only_in_their_ids(void **state)
 {
     struct admin *t = *state;
     void *other_state;
@@ -150,7 +150,7 @@ static void what_goes_out_and_in_again_is_the_same_but_for_ids(void **state)
     free(after);
 }
 
-static void held_jobs_go_out_as_ready_ones(void **state)
+static void held_jobs_are_exported_as_ready(void **state)
 {
     struct admin *t = *state;
     char *text;
@@ -188,7 +188,7 @@ static void pages_have_each_job_once(void **state)
             (void)snprintf(target, sizeof target, "/api/v1/export?limit=7&cursor=%.*s",
                            (int)strcspn(next + 9, "\""), next + 9);
         }
-        // What has gone out may go.
+        // An exported job may be deleted.
         (void)peer_ask(t->w, SLICE("reserve\r\ndelete 1\r\n"));
         free(text);
     }
@@ -198,7 +198,7 @@ static void pages_have_each_job_once(void **state)
     }
 }
 
-static void a_line_that_is_no_job_is_refused_alone(void **state)
+static void a_line_that_is_not_a_job_is_refused_alone(void **state)
 {
     static const char *const wrong[] = {
         "{",
@@ -242,7 +242,7 @@ static void a_line_that_is_no_job_is_refused_alone(void **state)
     assert_null(broker_queue_find(rig_broker(t->rig), SLICE("q")));
 }
 
-static void a_key_that_a_live_job_has_joins_it(void **state)
+static void a_line_with_the_key_of_a_live_job_joins_it(void **state)
 {
     struct admin *t = *state;
     json_t *said = tells(t->a,
@@ -256,7 +256,7 @@ static void a_key_that_a_live_job_has_joins_it(void **state)
     json_decref(said);
 }
 
-static void where_there_is_no_room_the_rest_is_not_looked_at(void **state)
+static void without_room_the_remaining_lines_are_not_processed(void **state)
 {
     struct admin *t = *state;
     json_t *said;
@@ -275,7 +275,7 @@ static void where_there_is_no_room_the_rest_is_not_looked_at(void **state)
     json_decref(said);
 }
 
-static void a_delay_is_over_when_its_moment_is(void **state)
+static void a_delay_ends_at_its_time(void **state)
 {
     struct admin *t = *state;
 
@@ -291,7 +291,7 @@ static void a_delay_is_over_when_its_moment_is(void **state)
     says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 2 1\r\nb\r\n");
 }
 
-static void a_wish_that_means_nothing_is_refused(void **state)
+static void an_invalid_export_query_is_refused(void **state)
 {
     struct admin *t = *state;
 
@@ -315,7 +315,7 @@ static void a_wish_that_means_nothing_is_refused(void **state)
 #define ONCE(lines) POSTS("/api/v1/import?source=s", (lines))
 #define FORGETS(target) admin_change("DELETE", (target), "")
 
-static void a_line_of_a_source_comes_in_once_though_its_job_is_done(void **state)
+static void a_line_of_a_source_is_imported_once_even_if_its_job_is_done(void **state)
 {
     struct admin *t = *state;
     const char *line = "{\"id\":7,\"queue\":\"default\",\"body\":\"a\"}";
@@ -345,8 +345,8 @@ static void a_line_of_a_source_comes_in_once_though_its_job_is_done(void **state
     json_decref(said);
 }
 
-// A journal that was cut behind the first memo, or behind the job.
-static void a_memo_without_its_job_brings_the_job_in_and_one_with_it_does_not(void **state)
+// The journal was cut after the first memo, or after the job.
+static void a_memo_without_its_job_does_not_prevent_the_import(void **state)
 {
     struct admin *t = *state;
     struct broker *broker = rig_broker(t->rig);
@@ -361,7 +361,7 @@ static void a_memo_without_its_job_brings_the_job_in_and_one_with_it_does_not(vo
     json_decref(said);
     asks(t->a, POSTS("/api/v1/import", "{\"queue\":\"default\",\"body\":\"a\"}"), 200);
     said = tells(t->a, POSTS("/api/v1/import/end?source=s", ""), 200);
-    // The id went to another job.
+    // Another job has the id.
     assert_int_equal(number_at(said, "count"), 0);
     json_decref(said);
     job = broker_find(broker, 1);
@@ -376,7 +376,7 @@ static void a_memo_without_its_job_brings_the_job_in_and_one_with_it_does_not(vo
     json_decref(said);
 }
 
-static void a_source_that_was_ended_takes_no_line_that_comes_late(void **state)
+static void a_closed_source_refuses_late_lines(void **state)
 {
     struct admin *t = *state;
     json_t *said;
@@ -393,7 +393,7 @@ static void a_source_that_was_ended_takes_no_line_that_comes_late(void **state)
     }
 }
 
-static void jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forgotten(void **state)
+static void delayed_imports_become_ready_in_order_when_the_source_is_forgotten(void **state)
 {
     struct admin *t = *state;
 
@@ -409,7 +409,7 @@ static void jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forg
          "RESERVED 1 1\r\na\r\nRESERVED 2 1\r\nb\r\nTIMED_OUT\r\n");
 }
 
-static void jobs_that_are_held_back_are_not_begun_by_a_duplicate(void **state)
+static void a_duplicate_does_not_end_the_delay_of_an_import(void **state)
 {
     struct admin *t = *state;
 
@@ -423,8 +423,8 @@ static void jobs_that_are_held_back_are_not_begun_by_a_duplicate(void **state)
     says(t->w, "reserve-with-timeout 0\r\n", "RESERVED 1 1\r\na\r\n");
 }
 
-// The duplicate that the other broker is given names no delay.
-static void a_wait_that_was_imposed_is_not_ended_by_a_duplicate_elsewhere(void **state)
+// The duplicate in the other broker has no delay.
+static void an_imposed_delay_survives_export_and_duplicates(void **state)
 {
     struct admin *t = *state;
     void *other_state;
@@ -446,7 +446,7 @@ static void a_wait_that_was_imposed_is_not_ended_by_a_duplicate_elsewhere(void *
     free(all);
 }
 
-static void jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms(void **state)
+static void delayed_imports_become_ready_without_a_confirmation(void **state)
 {
     struct admin *t = *state;
 
@@ -468,7 +468,7 @@ static void a_source_without_room_for_its_memo_is_stopped(void **state)
     said = tells(t->a, ONCE("{\"id\":7,\"queue\":\"q\"}"), 200);
     assert_int_equal(number_at(said, "stopped/line"), 1);
     json_decref(said);
-    // The job comes in, and is found by the first memo.
+    // The job is imported, and the first memo finds it.
     t->store_room = 2;
     said = tells(t->a, ONCE("{\"id\":7,\"queue\":\"q\"}"), 200);
     assert_int_equal(number_at(said, "stopped/line"), 1);
@@ -483,7 +483,7 @@ static void a_source_without_room_for_its_memo_is_stopped(void **state)
 // Deleting what was exported
 //
 
-// The version of the job, as the API tells it.
+// The version of the job in the API.
 static void version_of(struct admin *t, uint64_t id, char version[JOB_VERSION_SIZE])
 {
     char body[32];
@@ -510,7 +510,7 @@ static json_t *deletes(struct admin *t, uint64_t id, const char *version)
     return tells(t->a, POSTS("/api/v1/delete", line), 200);
 }
 
-static void a_job_is_deleted_only_as_it_was_exported(void **state)
+static void a_job_is_deleted_only_if_it_is_unchanged(void **state)
 {
     static const char *const changes[][2] = {
         {"reserve-job 1\r\nrelease 1 6 0\r\n", "RESERVED 1 1\r\na\r\nRELEASED\r\n"},
@@ -545,7 +545,7 @@ static void a_job_is_deleted_only_as_it_was_exported(void **state)
     json_decref(said);
 }
 
-static void a_delay_to_a_whole_second_has_one_version_however_clocks_are_read(void **state)
+static void the_version_of_a_delayed_job_does_not_depend_on_clock_reads(void **state)
 {
     struct job_image image = {.queue = SLICE("q"), .body = SLICE("a")};
     uint64_t version;
@@ -560,13 +560,13 @@ static void a_delay_to_a_whole_second_has_one_version_however_clocks_are_read(vo
     assert_true(job_version(&image) == version);
     image.now.due_at = SECONDS(1000001);
     assert_true(job_version(&image) != version);
-    // Who imposed it belongs to a delay.
+    // The version of a delayed job covers whether the delay was imposed.
     image.now.due_at = SECONDS(1000000);
     image.now.imposed = true;
     assert_true(job_version(&image) != version);
 }
 
-static void a_line_that_names_no_version_deletes_nothing(void **state)
+static void a_line_without_a_version_deletes_nothing(void **state)
 {
     static const char *const wrong[] = {"1", "{\"id\":1}", "{\"id\":1,\"version\":\"0\"}",
                                         "{\"id\":\"1\",\"version\":\"0123456789abcdef\"}",
@@ -584,7 +584,7 @@ static void a_line_that_names_no_version_deletes_nothing(void **state)
     assert_non_null(broker_find(rig_broker(t->rig), 1));
 }
 
-static void versions_are_told_of_all_jobs_and_named_jobs_in_their_order(void **state)
+static void versions_of_all_jobs_are_exported_and_named_jobs_in_order(void **state)
 {
     struct admin *t = *state;
     char *text;
@@ -600,7 +600,7 @@ static void versions_are_told_of_all_jobs_and_named_jobs_in_their_order(void **s
     assert_memory_equal(text, "{\"id\":2,", 8);
     assert_non_null(strstr(text, "\n{\"id\":1,"));
     assert_non_null(strstr(text, "\n{\"next\":null}\n"));
-    // What was exported so can be brought in.
+    // Lines that were exported this way can be imported.
     asks(t->a, IMPORTS(text), 200);
     free(text);
 }
@@ -608,26 +608,26 @@ static void versions_are_told_of_all_jobs_and_named_jobs_in_their_order(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ADMIN(what_goes_out_and_in_again_is_the_same_but_for_ids),
-        ADMIN(held_jobs_go_out_as_ready_ones),
+        ADMIN(exported_and_imported_jobs_differ_only_in_their_ids),
+        ADMIN(held_jobs_are_exported_as_ready),
         ADMIN(pages_have_each_job_once),
-        ADMIN(a_line_that_is_no_job_is_refused_alone),
-        ADMIN(a_key_that_a_live_job_has_joins_it),
-        ADMIN(where_there_is_no_room_the_rest_is_not_looked_at),
-        ADMIN(a_delay_is_over_when_its_moment_is),
-        ADMIN(a_wish_that_means_nothing_is_refused),
-        ADMIN(a_line_of_a_source_comes_in_once_though_its_job_is_done),
-        ADMIN(a_memo_without_its_job_brings_the_job_in_and_one_with_it_does_not),
-        ADMIN(a_source_that_was_ended_takes_no_line_that_comes_late),
-        ADMIN(jobs_that_are_held_back_begin_in_their_order_when_the_source_is_forgotten),
-        ADMIN(jobs_that_are_held_back_begin_by_themselves_where_nobody_confirms),
-        ADMIN(jobs_that_are_held_back_are_not_begun_by_a_duplicate),
-        ADMIN(a_wait_that_was_imposed_is_not_ended_by_a_duplicate_elsewhere),
+        ADMIN(a_line_that_is_not_a_job_is_refused_alone),
+        ADMIN(a_line_with_the_key_of_a_live_job_joins_it),
+        ADMIN(without_room_the_remaining_lines_are_not_processed),
+        ADMIN(a_delay_ends_at_its_time),
+        ADMIN(an_invalid_export_query_is_refused),
+        ADMIN(a_line_of_a_source_is_imported_once_even_if_its_job_is_done),
+        ADMIN(a_memo_without_its_job_does_not_prevent_the_import),
+        ADMIN(a_closed_source_refuses_late_lines),
+        ADMIN(delayed_imports_become_ready_in_order_when_the_source_is_forgotten),
+        ADMIN(delayed_imports_become_ready_without_a_confirmation),
+        ADMIN(a_duplicate_does_not_end_the_delay_of_an_import),
+        ADMIN(an_imposed_delay_survives_export_and_duplicates),
         ADMIN(a_source_without_room_for_its_memo_is_stopped),
-        ADMIN(a_job_is_deleted_only_as_it_was_exported),
-        ADMIN(a_delay_to_a_whole_second_has_one_version_however_clocks_are_read),
-        ADMIN(a_line_that_names_no_version_deletes_nothing),
-        ADMIN(versions_are_told_of_all_jobs_and_named_jobs_in_their_order),
+        ADMIN(a_job_is_deleted_only_if_it_is_unchanged),
+        ADMIN(the_version_of_a_delayed_job_does_not_depend_on_clock_reads),
+        ADMIN(a_line_without_a_version_deletes_nothing),
+        ADMIN(versions_of_all_jobs_are_exported_and_named_jobs_in_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 enum { LONG = 50000 };
 
-// All pages of two jobs each: the ids, with blanks between them.
+// The ids of all pages of two jobs each, separated by blanks.
 static void pages_show(struct admin *t, const char *state, const char *ids)
 {
     char target[400], shown[600] = "", cursor[200] = "";
@@ -38,7 +38,7 @@ static void pages_show(struct admin *t, const char *state, const char *ids)
     assert_string_equal(shown, ids);
 }
 
-// Jobs 1 to 9 in q: 1, 2, 3 ready, the second before the others; 4, 5, 6 delayed, 7 and 8 reserved,
+// Jobs 1 to 9 in q: 1, 2, 3 ready, the second first; 4, 5, 6 delayed, 7 and 8 reserved,
 // 9 and 10 buried.
 static void some_jobs(struct admin *t)
 {
@@ -78,7 +78,7 @@ static void jobs_of_each_state_are_listed_in_pages(void **state)
     pages_show(t, "ready,delayed,reserved,buried,ready", "5 6 4 2 1 7 8 9 3");
 }
 
-static void a_list_that_is_wrongly_asked_for_is_refused(void **state)
+static void an_invalid_job_list_query_is_refused(void **state)
 {
     struct admin *t = *state;
 
@@ -99,7 +99,7 @@ static void a_list_that_is_wrongly_asked_for_is_refused(void **state)
     asks(t->a, SEES("/api/v1/queues/%00/jobs"), 404);
 }
 
-static void a_job_shows_its_contract_and_its_past(void **state)
+static void a_job_shows_its_contract_and_its_history(void **state)
 {
     struct admin *t = *state;
     const struct sight_connection *holder = wire_sight_add_peer(&t->sight, t->v);
@@ -142,7 +142,7 @@ static void a_job_shows_its_contract_and_its_past(void **state)
     json_decref(document);
 }
 
-static void a_job_that_is_not_there_is_not_found(void **state)
+static void a_missing_job_is_not_found(void **state)
 {
     struct admin *t = *state;
 
@@ -152,7 +152,7 @@ static void a_job_that_is_not_there_is_not_found(void **state)
     asks(t->a, SEES("/api/v1/jobs/1/body"), 404);
 }
 
-// A job with that body in `q`.
+// Adds a job with this body to `q`.
 static void puts_body(struct admin *t, struct slice body)
 {
     char line[60];
@@ -190,8 +190,8 @@ static void a_body_is_shown_as_text_or_in_base64(void **state)
     body_shown_is(t, "/api/v1/jobs/4", "text", "", false);
 }
 
-// What is cut off within a character is cut off before it.
-static void a_body_is_shown_as_far_as_was_asked_for(void **state)
+// The text is never cut within a character.
+static void a_body_is_shown_up_to_the_requested_size(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -255,7 +255,7 @@ static void a_body_alone_is_its_bytes(void **state)
     assert_memory_equal(answer->body.ptr, large, sizeof large);
 }
 
-static void a_job_that_goes_while_its_body_is_written_is_shown_whole(void **state)
+static void a_job_deleted_while_its_body_is_written_is_shown_whole(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -273,7 +273,7 @@ static void a_job_that_goes_while_its_body_is_written_is_shown_whole(void **stat
     assert_true(answer->body.len > LONG);
 }
 
-static void who_may_not_observe_the_queue_does_not_see_the_job(void **state)
+static void a_job_in_a_queue_that_the_caller_may_not_observe_is_hidden(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -290,7 +290,7 @@ static void who_may_not_observe_the_queue_does_not_see_the_job(void **state)
 }
 
 // A body, and a list of jobs, wait until the jobs are safe.
-static void what_shows_a_job_waits_until_it_is_safe(void **state)
+static void a_reply_with_a_job_waits_until_the_job_is_durable(void **state)
 {
     struct admin *t = *state;
 
@@ -312,16 +312,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(jobs_of_each_state_are_listed_in_pages),
-        ADMIN(a_list_that_is_wrongly_asked_for_is_refused),
-        ADMIN(a_job_shows_its_contract_and_its_past),
-        ADMIN(a_job_that_is_not_there_is_not_found),
+        ADMIN(an_invalid_job_list_query_is_refused),
+        ADMIN(a_job_shows_its_contract_and_its_history),
+        ADMIN(a_missing_job_is_not_found),
         ADMIN(a_body_is_shown_as_text_or_in_base64),
-        ADMIN(a_body_is_shown_as_far_as_was_asked_for),
+        ADMIN(a_body_is_shown_up_to_the_requested_size),
         ADMIN(a_long_body_is_shown_whole),
         ADMIN(a_body_alone_is_its_bytes),
-        ADMIN(a_job_that_goes_while_its_body_is_written_is_shown_whole),
-        ADMIN(who_may_not_observe_the_queue_does_not_see_the_job),
-        ADMIN(what_shows_a_job_waits_until_it_is_safe),
+        ADMIN(a_job_deleted_while_its_body_is_written_is_shown_whole),
+        ADMIN(a_job_in_a_queue_that_the_caller_may_not_observe_is_hidden),
+        ADMIN(a_reply_with_a_job_waits_until_the_job_is_durable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Every allocation of a look at queues and jobs fails once: nothing crashes, nothing leaks, and the
-// operator hears all of it, is told 503, or sees the connection close.
+// Every allocation of lists of queues and jobs fails once: nothing crashes, nothing leaks, and the
+// operator gets the complete list, 503, or a closed connection.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_beanstalk/wire_bean.h"
@@ -18,7 +18,7 @@ static bool begins(struct slice heard, const char *text)
     return heard.len >= strlen(text) && memcmp(heard.ptr, text, strlen(text)) == 0;
 }
 
-// What comes in chunks has its last one; what has a length is staged at once.
+// A chunked reply has its last chunk; a reply with a length is staged at once.
 static bool is_whole(struct slice heard)
 {
     return begins(heard, "HTTP/1.1 200 ") &&
@@ -26,7 +26,7 @@ static bool is_whole(struct slice heard)
             memcmp(heard.ptr + heard.len - 5, "0\r\n\r\n", 5) == 0);
 }
 
-// Asks with the n-th allocation failing. False where there were fewer than n.
+// Sends the request with the n-th allocation failing. False if there were fewer than n.
 static bool ask(const char *target, size_t n)
 {
     const struct policy_rule rule = {.glob = SLICE("*"), .spec = {.keep_result_for = SECONDS(60)}};
@@ -60,7 +60,7 @@ static bool ask(const char *target, size_t n)
     return made >= n;
 }
 
-static void looks_need_memory_and_may_do_without(void **state)
+static void lists_survive_every_failing_allocation(void **state)
 {
     static const char *const targets[] = {
         "/api/v1/queues?sort=-ready&limit=2",
@@ -92,7 +92,7 @@ static void looks_need_memory_and_may_do_without(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looks_need_memory_and_may_do_without),
+        cmocka_unit_test(lists_survive_every_failing_allocation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

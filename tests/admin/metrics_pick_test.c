@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The busiest queues of many, and how counters stay true while queues are named, come and go.
+// The ranking of queues, and the counters of series and the rest.
 #include "admin/metrics/metrics_sample.h"
 #include "admin/metrics/metrics_series.h"
 
@@ -25,7 +25,7 @@ static int by_rank(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
-// Offers them all, and compares what is kept with the first `room` of a sort.
+// Offers all candidates, and compares the kept ones with the first `room` of a sort.
 static void compare(const struct metric_candidate *offers, size_t count, size_t room)
 {
     struct metric_candidate sorted[OFFERS];
@@ -59,7 +59,7 @@ static void compare(const struct metric_candidate *offers, size_t count, size_t 
     metric_ranking_free(&picks);
 }
 
-static void the_best_are_kept_and_the_rest_is_put_together(void **state)
+static void the_best_candidates_are_kept_and_the_rest_is_summed_up(void **state)
 {
     static const size_t rooms[] = {0, 1, 2, 7, 100, OFFERS, OFFERS + 1};
     struct metric_candidate offers[OFFERS];
@@ -86,7 +86,7 @@ static void the_best_are_kept_and_the_rest_is_put_together(void **state)
 #define QUEUES 12
 #define NAMES 4
 
-// A broker as far as series know it: what queues have, and what there ever was.
+// A model of a broker: the numbers of queues, and the totals.
 struct world {
     struct metric_numbers queues[QUEUES]; // by place
     char names[QUEUES][8];                // empty: there is none
@@ -108,7 +108,7 @@ static void count_some(struct world *world)
     }
 }
 
-// Some queues go, and some come, under names that were there before or not.
+// Removes and creates some queues, under old and new names.
 static void come_and_go(struct world *world)
 {
     for (int i = 0; i < QUEUES; i++) {
@@ -123,7 +123,7 @@ static void come_and_go(struct world *world)
     }
 }
 
-// Names some of the queues: at most `room`, chosen by chance.
+// Gives series to at most `room` queues, at random.
 static void tell(struct world *world, size_t room)
 {
     struct metric_series_set next;
@@ -158,7 +158,7 @@ static void tell(struct world *world, size_t room)
     world->named = next;
 }
 
-static void the_rest_never_falls_whichever_queues_are_named_come_and_go(void **state)
+static void the_rest_never_falls_as_queues_are_named_created_and_removed(void **state)
 {
     static struct world world;
 
@@ -187,7 +187,7 @@ static uint64_t told(struct metric_series_set *named, struct metric_series_set *
     return numbers.of[NUMBER_SUBMITTED];
 }
 
-static void a_queue_that_was_in_the_rest_counts_from_when_it_is_named(void **state)
+static void a_queue_of_the_rest_counts_from_the_start_of_its_series(void **state)
 {
     struct metric_series_set first = {.sampled = true};
     struct metric_series_set second, third, fourth;
@@ -195,12 +195,12 @@ static void a_queue_that_was_in_the_rest_counts_from_when_it_is_named(void **sta
     (void)state;
     assert_int_equal(told(&second, &first, "q", 7), 0);
     assert_int_equal(told(&third, &second, "q", 9), 2);
-    // Another one of that name, in that place.
+    // Another queue with this name and place.
     assert_int_equal(told(&fourth, &third, "q", 3), 3);
     metric_series_set_free(&fourth);
 }
 
-static void a_queue_that_was_never_told_of_has_all_that_it_has(void **state)
+static void a_new_queue_has_all_its_counts(void **state)
 {
     struct metric_series_set none = {.sampled = false};
     struct metric_series_set complete = {.sampled = true, .complete = true};
@@ -213,7 +213,7 @@ static void a_queue_that_was_never_told_of_has_all_that_it_has(void **state)
     metric_series_set_free(&second);
 }
 
-static void bounds_of_metrics_are_bounds_of_what_is_counted(void **state)
+static void bucket_bounds_of_metrics_are_bounds_of_the_counted_buckets(void **state)
 {
     (void)state;
     for (size_t i = 0; i < METRIC_BUCKETS; i++) {
@@ -225,11 +225,11 @@ static void bounds_of_metrics_are_bounds_of_what_is_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_best_are_kept_and_the_rest_is_put_together),
-        cmocka_unit_test(the_rest_never_falls_whichever_queues_are_named_come_and_go),
-        cmocka_unit_test(a_queue_that_was_in_the_rest_counts_from_when_it_is_named),
-        cmocka_unit_test(a_queue_that_was_never_told_of_has_all_that_it_has),
-        cmocka_unit_test(bounds_of_metrics_are_bounds_of_what_is_counted),
+        cmocka_unit_test(the_best_candidates_are_kept_and_the_rest_is_summed_up),
+        cmocka_unit_test(the_rest_never_falls_as_queues_are_named_created_and_removed),
+        cmocka_unit_test(a_queue_of_the_rest_counts_from_the_start_of_its_series),
+        cmocka_unit_test(a_new_queue_has_all_its_counts),
+        cmocka_unit_test(bucket_bounds_of_metrics_are_bounds_of_the_counted_buckets),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

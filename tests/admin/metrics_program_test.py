@@ -70,20 +70,20 @@ class Formats(unittest.TestCase):
         return "".join(line for line in lines
                        if re.match(r"(# \w+ )?(tandem|process)_", line)).encode()
 
-    def test_promtool_has_nothing_to_say_about_our_own_names(self):
+    def test_promtool_accepts_our_own_names(self):
         kind, text = self.world.fetch()
         self.assertEqual(kind, "text/plain; version=0.0.4; charset=utf-8")
         checked = promtool("check", "metrics", text=self.own_names(text))
         self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, b"", b""))
 
-    def test_promtool_can_read_the_names_of_exporters_though_some_are_not_to_its_taste(self):
+    def test_promtool_reads_the_names_of_exporters_with_style_warnings(self):
         checked = promtool("check", "metrics", text=self.world.fetch()[1])
         self.assertIn(checked.returncode, (0, 3), checked.stderr)
         for line in checked.stderr.decode().splitlines():
             self.assertRegex(line, r"^(beanstalkd|gearman|tube|current|total|job|binlog|rusage|uptime)"
                                    r"\w* .*(suffix|unit|abbreviated)")
 
-    def test_both_formats_are_strictly_so_and_tell_the_same(self):
+    def test_both_formats_are_valid_and_equivalent(self):
         kind, text = self.world.fetch(OPEN_METRICS)
         self.assertEqual(kind, "application/openmetrics-text; version=1.0.0; charset=utf-8")
         opened = open_metrics.read(text, True)
@@ -94,7 +94,7 @@ class Formats(unittest.TestCase):
             if family.type != "histogram":
                 self.assertEqual(family.samples.keys(), plain[name].samples.keys())
 
-    def test_jobs_of_all_protocols_are_told_by_queue(self):
+    def test_jobs_of_all_protocols_are_counted_by_queue(self):
         samples = self.world.samples()
         self.assertEqual(by_queue(samples, "tandem_jobs_submitted_total"),
                          {"mail": 3, "resize": 1, "hook": 1, "default": 0, None: 0})
@@ -104,7 +104,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(samples["tube_current_jobs_ready", (("tube", "mail"),)], 2)
         self.assertEqual(samples["gearman_jobs", (("function", "resize"),)], 1)
 
-    def test_the_process_is_told(self):
+    def test_metrics_of_the_process_are_written(self):
         samples = self.world.samples()
         self.assertEqual(samples["tandem_connections", (("protocol", "beanstalk"),)], 1)
         self.assertGreater(samples["tandem_commands_total", (("protocol", "beanstalk"),)], 9)
@@ -147,7 +147,8 @@ class Formats(unittest.TestCase):
         for macro, short, name, kind, what in re.findall(
                 r'(?:FAMILY\((\w+), "(\w+)"|"(tandem_\w+)", METRIC_(\w+)),\s+"(.*?)"', source):
             name, kind = name or f"tandem_cluster_{short}", (kind or macro).lower()
-            told.add((name + "_total" * (kind == "counter"), kind, what))
+            if name.startswith("tandem_cluster_"):
+                told.add((name + "_total" * (kind == "counter"), kind, what))
         text = (ROOT / "admin" / "METRICS.md").read_text()
         written = {(name, kind, what) for name, kind, _, what in re.findall(ROW, text, re.M)
                    if name in shared_metrics()}
@@ -169,7 +170,7 @@ class Formats(unittest.TestCase):
             for label in re.findall(r"(\w+)\s*[!=]", selector):
                 self.assertIn(label, labels[name] | {"job", "instance"}, expression)
 
-    def test_the_dashboard_asks_for_what_there_is(self):
+    def test_the_dashboard_queries_existing_metrics(self):
         text = (ROOT / "conf" / "grafana-tandem.json").read_text()
         board = json.loads(text)
         targets = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
@@ -184,7 +185,7 @@ class Formats(unittest.TestCase):
         self.assertEqual(set(re.findall(r"tandem_\w+", text)) - set(re.findall(
             r"tandem_\w+", " ".join(targets) + json.dumps(board["templating"]))), set())
 
-    def test_alerts_ask_for_what_there_is(self):
+    def test_alerts_query_existing_metrics(self):
         text = (ROOT / "conf" / "tandem-alerts.yml").read_text()
         rules = re.findall(r"^ +expr: (\|\n(?: {10,}.*\n)+|.*\n)", text, re.M)
         self.assertEqual(len(rules), len(re.findall(r"- alert:", text)))
@@ -272,7 +273,7 @@ class Off(unittest.TestCase):
         self.assertEqual(world.stop(), 0)
         return sizes[1] - sizes[0]
 
-    def test_where_nobody_can_ask_nothing_is_timed(self):
+    def test_without_a_listener_no_times_are_measured(self):
         self.assertGreater(self.grown() - self.grown("admin.listen="), 5000 * 1000)
 
 

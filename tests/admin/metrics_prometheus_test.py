@@ -139,7 +139,7 @@ class Reads(unittest.TestCase):
         self.assertRegex(Between.scrapes["/open"][0], "^application/openmetrics-text")
         self.assertRegex(Between.scrapes["/plain"][0], "^text/plain")
 
-    def test_it_has_the_numbers_that_the_broker_has(self):
+    def test_it_has_the_values_of_the_broker(self):
         both = lambda value: {"tandem": value, "plain": value}  # noqa: E731
         wait_for = self.prometheus.wait_for
         wait_for('tandem_jobs{queue="mail",state="ready"}', both(8))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// More queues than metrics have names for: the busiest have names, and the rest is exact.
+// More queues than series: the busiest queues have series, and the rest is exact.
 
 #include "tests/admin/wire_metrics.h"
 #include "tests/proto_common/wire_host_private.h"
@@ -16,7 +16,7 @@ static const char *const counters[] = {
 };
 #define COUNTERS (sizeof counters / sizeof *counters)
 
-// The sum over all series of that family whose labels end so, named and rest.
+// The sum over all samples of the family whose labels end with this text, including the rest.
 static uint64_t sum_of(const struct http_answer *answer, const char *family, const char *behind)
 {
     struct slice left = answer->body;
@@ -41,7 +41,7 @@ struct told {
     uint64_t rest_waits;
 };
 
-// What is told by name and the rest are all there is, and the rest has not fallen.
+// The series and the rest are the totals, and the rest has not fallen.
 static void assert_exact(struct admin *t, const struct http_answer *answer, struct told *told)
 {
     char series[80];
@@ -111,7 +111,7 @@ static void live_a_little(struct admin *t)
     says(t->v, words);
 }
 
-static void names_and_the_rest_are_exact_while_queues_come_and_go(void **state)
+static void series_and_the_rest_are_exact_as_queues_come_and_go(void **state)
 {
     struct admin *t = *state;
     struct told told = {.rest_waits = 0};
@@ -127,13 +127,13 @@ static void names_and_the_rest_are_exact_while_queues_come_and_go(void **state)
         queues = sample_of(answer, "tandem_queues");
         most = (uint64_t)t->settings.max_series_queues;
         sample_is(answer, "tandem_queues_in_rest", queues > most ? queues - most : 0);
-        // Others are named from now on.
+        // Other queues have series from now on.
         t->settings.max_series_queues = i % 20 == 19 ? 12 : 3;
     }
     assert_true(told.rest_waits > 0);
 }
 
-static void the_busiest_have_names_and_keep_them(void **state)
+static void the_busiest_queues_have_series_and_keep_them(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -147,11 +147,11 @@ static void the_busiest_have_names_and_keep_them(void **state)
     sample_is(answer, "tandem_jobs_submitted_total{queue=\"q8\"}", 18);
     sample_is(answer, "tandem_jobs_submitted_total{queue=\"q9\"}", 19);
     sample_is(answer, REST("jobs_submitted_total"), 10 + 11 + 12 + 13 + 14 + 15 + 16);
-    // Busier now than q7, but not by much: 18 jobs came, and are there.
+    // It is slightly busier than q7 now, with 18 present jobs.
     put_some(t, 6, 3);
     answer = asks(t->a, SEES("/metrics"), 200);
     sample_is(answer, "tandem_jobs_submitted_total{queue=\"q7\"}", 17);
-    // By much: it is named instead, and what was told of it as of the rest stays there.
+    // It is much busier: it gets the series, and its earlier counts stay in the rest.
     put_some(t, 6, 5);
     answer = asks(t->a, SEES("/metrics"), 200);
     sample_is(answer, "tandem_jobs_submitted_total{queue=\"q6\"}", 0);
@@ -162,7 +162,7 @@ static void the_busiest_have_names_and_keep_them(void **state)
     sample_is(answer, "tandem_jobs_submitted_total{queue=\"q6\"}", 2);
 }
 
-static void a_queue_that_comes_while_all_have_names_has_all_that_it_has(void **state)
+static void a_queue_created_while_all_have_series_has_all_its_counts(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -176,7 +176,7 @@ static void a_queue_that_comes_while_all_have_names_has_all_that_it_has(void **s
     sample_is(answer, "tandem_queues_in_rest", 0);
 }
 
-static void without_names_all_is_the_rest(void **state)
+static void without_series_everything_is_the_rest(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -197,7 +197,7 @@ static int setup_in_turns(void **state)
     return admin_setup_with(state, (struct rig_options){.budget = 64}, ADMIN_DEFAULTS);
 }
 
-static void many_queues_are_looked_at_in_many_turns(void **state)
+static void many_queues_are_visited_in_many_turns(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -221,7 +221,7 @@ static int setup_slowly(void **state)
     return admin_setup_with(state, (struct rig_options){.budget = 8}, ADMIN_DEFAULTS);
 }
 
-static void queues_that_go_while_the_others_are_looked_at_are_not_told(void **state)
+static void queues_removed_during_the_walk_are_left_out(void **state)
 {
     struct admin *t = *state;
     struct broker *broker = rig_broker(t->rig);
@@ -251,7 +251,7 @@ static void queues_that_go_while_the_others_are_looked_at_are_not_told(void **st
     sample_is(answer, "tandem_paused{queue=\"q199\"}", 0);
 }
 
-// Asks twice with the n-th allocation failing. False where there were fewer than n.
+// Sends the request twice with the n-th allocation failing. False if there were fewer than n.
 static bool ask_without(size_t n)
 {
     struct told told = {.rest_waits = 0};
@@ -279,7 +279,7 @@ static bool ask_without(size_t n)
     return failed;
 }
 
-static void without_memory_there_is_no_answer_or_a_whole_one(void **state)
+static void without_memory_there_is_no_reply_or_a_complete_one(void **state)
 {
     size_t n = 1;
 
@@ -293,15 +293,15 @@ static void without_memory_there_is_no_answer_or_a_whole_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ADMIN(names_and_the_rest_are_exact_while_queues_come_and_go),
-        ADMIN(the_busiest_have_names_and_keep_them),
-        ADMIN(a_queue_that_comes_while_all_have_names_has_all_that_it_has),
-        ADMIN(without_names_all_is_the_rest),
-        cmocka_unit_test_setup_teardown(many_queues_are_looked_at_in_many_turns, setup_in_turns,
+        ADMIN(series_and_the_rest_are_exact_as_queues_come_and_go),
+        ADMIN(the_busiest_queues_have_series_and_keep_them),
+        ADMIN(a_queue_created_while_all_have_series_has_all_its_counts),
+        ADMIN(without_series_everything_is_the_rest),
+        cmocka_unit_test_setup_teardown(many_queues_are_visited_in_many_turns, setup_in_turns,
                                         admin_teardown),
-        cmocka_unit_test_setup_teardown(queues_that_go_while_the_others_are_looked_at_are_not_told,
-                                        setup_slowly, admin_teardown),
-        cmocka_unit_test(without_memory_there_is_no_answer_or_a_whole_one),
+        cmocka_unit_test_setup_teardown(queues_removed_during_the_walk_are_left_out, setup_slowly,
+                                        admin_teardown),
+        cmocka_unit_test(without_memory_there_is_no_reply_or_a_complete_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

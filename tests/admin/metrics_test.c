@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What who asks for metrics reads.
+// Scrapes of metrics.
 
 // memmem is a GNU function.
 #define _GNU_SOURCE
@@ -9,7 +9,7 @@
 
 #define OPEN "Accept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n"
 
-static void the_format_is_what_is_asked_for(void **state)
+static void the_format_is_the_requested_one(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer = asks(t->a, SEES("/metrics"), 200);
@@ -28,7 +28,7 @@ static void the_format_is_what_is_asked_for(void **state)
     stays(t->a, answer);
 }
 
-static void a_head_has_no_body_and_leaves_nothing_behind(void **state)
+static void a_head_request_gets_no_body_and_frees_everything(void **state)
 {
     struct admin *t = *state;
 
@@ -40,7 +40,7 @@ static void a_head_has_no_body_and_leaves_nothing_behind(void **state)
     asks(t->a, SEES("/metrics"), 200);
 }
 
-static void what_the_process_shows_of_itself_is_told(void **state)
+static void metrics_of_the_process_are_written(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -60,7 +60,7 @@ static void what_the_process_shows_of_itself_is_told(void **state)
     sample_is(answer, "tandem_journal_sync_seconds_count", t->sight.journal.syncs.count);
     t->sight.is_opening = false;
     t->sight.journal.disk_free = UINT64_MAX;
-    // What is answered meanwhile ends its connection.
+    // A reply during the opening ends its connection.
     answer = asks(t->b, SEES("/metrics"), 200);
     sample_is(answer, "tandem_opening_bytes{part=\"all\"}", 0);
     assert_false(metrics_say(answer, "\ntandem_journal_disk_free_bytes "));
@@ -91,7 +91,7 @@ static void show_endpoints(struct wire_sight *sight, size_t count)
     sight->push_seconds = (struct sight_distribution){ends, counts, 2, 10, 20 * NSEC_PER_SEC};
 }
 
-static void endpoints_are_told_by_section_and_the_hundred_and_first_with_the_rest(void **state)
+static void endpoints_have_metrics_by_section_and_the_hundred_and_first_is_in_the_rest(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer = asks(t->a, SEES("/metrics"), 200);
@@ -105,7 +105,7 @@ static void endpoints_are_told_by_section_and_the_hundred_and_first_with_the_res
     sample_is(answer, "tandem_push_in_flight{section=\"mail0.*\"}", 5);
     sample_is(answer, "tandem_push_paused{section=\"mail0.*\"}", 0);
     sample_is(answer, "tandem_push_paused{section=\"mail2.*\"}", 1);
-    // The second one leaves; the last three are the rest.
+    // The second endpoint is leaving; the last three are the rest.
     assert_false(metrics_say(answer, "section=\"mail1.*\""));
     assert_false(metrics_say(answer, "section=\"mail101.*\""));
     sample_is(answer, "tandem_push_in_flight{section=\"\"}", 15);
@@ -114,7 +114,7 @@ static void endpoints_are_told_by_section_and_the_hundred_and_first_with_the_res
     sample_is(answer, "tandem_push_seconds_bucket{le=\"1\"}", 6);
 }
 
-static void jobs_of_a_queue_are_told_by_state_and_band(void **state)
+static void jobs_of_a_queue_are_counted_by_state_and_band(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -137,7 +137,7 @@ static void jobs_of_a_queue_are_told_by_state_and_band(void **state)
     sample_is(answer, "tandem_producers", 1);
 }
 
-static void times_of_a_queue_are_told_once_there_are_some(void **state)
+static void times_of_a_queue_are_written_once_measured(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -166,7 +166,7 @@ static void hold(struct admin *t, struct slice name)
     assert_int_equal(broker_queue_create(rig_broker(t->rig), NULL, name), STATUS_OK);
 }
 
-static void names_of_any_bytes_are_told_and_none_twice(void **state)
+static void names_of_any_bytes_have_different_labels(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -182,7 +182,7 @@ static void names_of_any_bytes_are_told_and_none_twice(void **state)
     sample_is(answer, "tandem_paused{queue=\"na\xc3\xafve\"}", 0);
 }
 
-static void names_of_exporters_are_told_where_they_are_asked_for(void **state)
+static void names_of_exporters_are_written_if_configured(void **state)
 {
     static char both[] = "beanstalkd, gearman";
     static char none[] = "";
@@ -212,7 +212,7 @@ static void names_of_exporters_are_told_where_they_are_asked_for(void **state)
     assert_false(metrics_say(answer, "gearman_jobs"));
 }
 
-static void who_may_observe_some_queues_sees_those_alone(void **state)
+static void a_caller_sees_only_the_queues_it_may_observe(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -237,14 +237,14 @@ static void who_may_observe_some_queues_sees_those_alone(void **state)
     asks(t->a, SEES("/metrics"), 401);
 }
 
-// An answer that is too long for wire_http.h.
+// A reply that is too long for wire_http.h.
 static bool is_whole(struct slice heard)
 {
     return memcmp(heard.ptr, "HTTP/1.1 200 ", 13) == 0 && heard.len > 1 << 20 &&
            memcmp(heard.ptr + heard.len - 5, "0\r\n\r\n", 5) == 0;
 }
 
-// Whether it was told after a job came.
+// Whether the sample was taken after the job was added.
 static bool tells_of_job(struct slice heard)
 {
     static const char sample[] = "\ntandem_jobs{queue=\"default\",state=\"ready\"} 1\n";
@@ -253,8 +253,8 @@ static bool tells_of_job(struct slice heard)
     return memmem(heard.ptr, heard.len, sample, sizeof sample - 1) != NULL;
 }
 
-// There are few, and yet whoever asks is told.
-static void moments_that_nobody_reads_to_the_end_keep_nobody_from_metrics(void **state)
+// Their number is limited, but every client gets a reply.
+static void unread_samples_do_not_block_other_clients(void **state)
 {
     struct admin *t = *state;
     struct peer *slow[METRICS_SAMPLES];
@@ -272,11 +272,11 @@ static void moments_that_nobody_reads_to_the_end_keep_nobody_from_metrics(void *
         assert_true(peer_unread(slow[i]) < 5 << 18);
         assert_true(peer_holds(slow[i]) > 1000 * sizeof(struct metric_row));
     }
-    // What the last one is told is still good enough.
+    // The last sample is still recent enough.
     says(t->w, "put 0 0 60 1\r\nx\r\n");
     assert_false(tells_of_job(peer_ask(t->a, SEES("/metrics"))));
     assert_false(peer_dropped(slow[0]));
-    // The one that has not read for the longest makes room.
+    // The readers of the oldest sample are disconnected.
     rig_advance(t->rig, METRICS_SHARED_FOR);
     assert_true(tells_of_job(peer_ask(t->a, SEES("/metrics"))));
     assert_true(peer_dropped(slow[0]));
@@ -286,7 +286,7 @@ static void moments_that_nobody_reads_to_the_end_keep_nobody_from_metrics(void *
     assert_true(is_whole(peer_ask(t->a, SEES("/metrics"))));
 }
 
-static void who_asks_at_the_same_time_reads_the_same_moment(void **state)
+static void concurrent_scrapes_share_a_sample(void **state)
 {
     struct admin *t = *state;
     char first[200000];
@@ -309,17 +309,17 @@ static void who_asks_at_the_same_time_reads_the_same_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ADMIN(the_format_is_what_is_asked_for),
-        ADMIN(a_head_has_no_body_and_leaves_nothing_behind),
-        ADMIN(what_the_process_shows_of_itself_is_told),
-        ADMIN(endpoints_are_told_by_section_and_the_hundred_and_first_with_the_rest),
-        ADMIN(jobs_of_a_queue_are_told_by_state_and_band),
-        ADMIN(times_of_a_queue_are_told_once_there_are_some),
-        ADMIN(names_of_any_bytes_are_told_and_none_twice),
-        ADMIN(names_of_exporters_are_told_where_they_are_asked_for),
-        ADMIN(who_may_observe_some_queues_sees_those_alone),
-        ADMIN(moments_that_nobody_reads_to_the_end_keep_nobody_from_metrics),
-        ADMIN(who_asks_at_the_same_time_reads_the_same_moment),
+        ADMIN(the_format_is_the_requested_one),
+        ADMIN(a_head_request_gets_no_body_and_frees_everything),
+        ADMIN(metrics_of_the_process_are_written),
+        ADMIN(endpoints_have_metrics_by_section_and_the_hundred_and_first_is_in_the_rest),
+        ADMIN(jobs_of_a_queue_are_counted_by_state_and_band),
+        ADMIN(times_of_a_queue_are_written_once_measured),
+        ADMIN(names_of_any_bytes_have_different_labels),
+        ADMIN(names_of_exporters_are_written_if_configured),
+        ADMIN(a_caller_sees_only_the_queues_it_may_observe),
+        ADMIN(unread_samples_do_not_block_other_clients),
+        ADMIN(concurrent_scrapes_share_a_sample),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Metrics as text: both formats, labels whatever the name, and which format a client asks for.
+// Metrics as text: both formats, labels, and the Accept header.
 #include "admin/metrics/metrics_text.h"
 
 #include "tests/support/nth_alloc.h"
@@ -81,7 +81,7 @@ static void the_text_format_has_totals_in_heads_and_no_end(void **state)
                        "t_sync_seconds_count{a=\"b\"} 5\n");
 }
 
-static void open_metrics_has_units_points_in_whole_bounds_and_an_end(void **state)
+static void open_metrics_has_units_points_in_integral_bounds_and_an_end(void **state)
 {
     struct metrics_text text = {.open_metrics = true};
 
@@ -142,7 +142,7 @@ static void assert_label(struct slice name, const char *expected)
     assert_string_equal(label, expected);
 }
 
-static void names_that_are_utf8_are_escaped_and_nothing_else(void **state)
+static void names_in_utf8_are_only_escaped(void **state)
 {
     (void)state;
     assert_label(SLICE("mail"), "mail");
@@ -152,13 +152,13 @@ static void names_that_are_utf8_are_escaped_and_nothing_else(void **state)
     assert_label(SLICE("byte:s"), "byte:s");
 }
 
-static void names_that_are_not_utf8_are_spelt_and_collide_with_no_other(void **state)
+static void names_not_in_utf8_are_spelled_out_without_collisions(void **state)
 {
     (void)state;
     assert_label(SLICE("mail\xff"), "bytes:mail\\\\xff");
     assert_label(SLICE("\xe2\x82"), "bytes:\\\\xe2\\\\x82");
     assert_label(SLICE("a\\xff\xff\"\n"), "bytes:a\\\\\\\\xff\\\\xff\\\"\\\\x0a");
-    // Names that are UTF-8, and look like one that is spelt.
+    // UTF-8 names that look like a spelled-out name.
     assert_label(SLICE("bytes:mail\\xff"), "bytes:bytes:mail\\\\\\\\xff");
     assert_label(SLICE("bytes:"), "bytes:bytes:");
 }
@@ -175,7 +175,7 @@ static void the_longest_label_fits(void **state)
     assert_int_equal(metrics_label(label, slice_of(name, sizeof name)), 2 * QUEUE_NAME_MAX);
 }
 
-static void other_texts_lose_what_is_not_utf8(void **state)
+static void bytes_of_other_texts_that_are_not_utf8_are_replaced(void **state)
 {
     char to[64];
     size_t len = metrics_escape(to, SLICE("1.0\"\xff\xc3\xaf\\"));
@@ -187,7 +187,7 @@ static void other_texts_lose_what_is_not_utf8(void **state)
 
 #define OPEN "application/openmetrics-text"
 
-static void open_metrics_is_for_who_likes_it_best(void **state)
+static void open_metrics_requires_at_least_the_quality_of_plain_text(void **state)
 {
     static const char *const open[] = {
         OPEN,
@@ -223,7 +223,7 @@ static void open_metrics_is_for_who_likes_it_best(void **state)
     }
 }
 
-static void a_sum_of_long_times_is_told_in_seconds_too(void **state)
+static void a_sum_of_long_times_is_written_in_seconds(void **state)
 {
     static const int64_t ends[] = {INT64_MAX};
     static const uint64_t counts[] = {5};
@@ -246,14 +246,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_format_has_totals_in_heads_and_no_end),
-        cmocka_unit_test(open_metrics_has_units_points_in_whole_bounds_and_an_end),
+        cmocka_unit_test(open_metrics_has_units_points_in_integral_bounds_and_an_end),
         cmocka_unit_test(a_text_without_memory_for_all_of_it_has_failed),
-        cmocka_unit_test(names_that_are_utf8_are_escaped_and_nothing_else),
-        cmocka_unit_test(names_that_are_not_utf8_are_spelt_and_collide_with_no_other),
+        cmocka_unit_test(names_in_utf8_are_only_escaped),
+        cmocka_unit_test(names_not_in_utf8_are_spelled_out_without_collisions),
         cmocka_unit_test(the_longest_label_fits),
-        cmocka_unit_test(other_texts_lose_what_is_not_utf8),
-        cmocka_unit_test(open_metrics_is_for_who_likes_it_best),
-        cmocka_unit_test(a_sum_of_long_times_is_told_in_seconds_too),
+        cmocka_unit_test(bytes_of_other_texts_that_are_not_utf8_are_replaced),
+        cmocka_unit_test(open_metrics_requires_at_least_the_quality_of_plain_text),
+        cmocka_unit_test(a_sum_of_long_times_is_written_in_seconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

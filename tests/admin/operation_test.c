@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What an operator does to many jobs or queues, in the background.
+// Operations on many jobs or queues.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/admin/wire_events.h"
@@ -44,7 +44,7 @@ static uint64_t jobs_of(struct admin *t, const char *name, enum job_state state)
     return info.jobs[state];
 }
 
-// Begins it; its document is to be given back. Its first slice has been made.
+// Begins the operation and does its first slice. The caller must free the document.
 static json_t *begins(struct admin *t, const char *document)
 {
     return tells(t->a, BEGINS(document), 202);
@@ -58,7 +58,7 @@ static json_t *shown(struct admin *t, unsigned id)
     return tells(t->a, SEES(target), 200);
 }
 
-// The operation, which is over, has this to tell.
+// The operation has ended with these numbers.
 static void ended(struct admin *t, unsigned id, const char *how, unsigned touched, unsigned held)
 {
     json_t *document = shown(t, id);
@@ -70,7 +70,7 @@ static void ended(struct admin *t, unsigned id, const char *how, unsigned touche
     json_decref(document);
 }
 
-// It may be what frees the memory.
+// A clear frees memory, so it must not need any.
 static void a_queue_is_cleared_although_memory_is_short(void **state)
 {
     struct admin *t = *state;
@@ -122,7 +122,7 @@ static void a_dry_run_only_counts(void **state)
     assert_int_equal(jobs_of(t, "q", JOB_READY), 19);
 }
 
-static void a_dead_queue_is_emptied_back_to_where_its_jobs_came_from(void **state)
+static void dead_letters_are_moved_back_to_their_queues(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("?"),
                                      .spec = {.max_attempts = 1,
@@ -149,7 +149,7 @@ static void a_dead_queue_is_emptied_back_to_where_its_jobs_came_from(void **stat
     assert_int_equal(jobs_of(t, "r", JOB_READY), 1);
 }
 
-static void each_action_is_done_to_all_that_fit(void **state)
+static void each_action_changes_all_matching_jobs(void **state)
 {
     struct admin *t = *state;
 
@@ -180,7 +180,7 @@ static void each_action_is_done_to_all_that_fit(void **state)
     ended(t, 8, "done", 1, 0);
 }
 
-static void a_filter_says_which_jobs(void **state)
+static void a_filter_selects_jobs(void **state)
 {
     static const struct {
         const char *filter;
@@ -216,7 +216,7 @@ static void a_filter_says_which_jobs(void **state)
     }
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void an_invalid_plan_is_refused(void **state)
 {
     static const char both[] = "{\"action\": \"delete\", \"queue\": \"q\", \"filter\": "
                                "{\"contains\": \"a\", \"contains_base64\": \"YQ==\"}}";
@@ -259,7 +259,7 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_int_equal(jobs_of(t, "q", JOB_READY), 1);
 }
 
-static void what_is_looked_for_in_bodies_has_a_bound(void **state)
+static void the_search_text_for_bodies_is_limited(void **state)
 {
     char most[4097], document[8192];
     struct admin *t = *state;
@@ -276,7 +276,7 @@ static void what_is_looked_for_in_bodies_has_a_bound(void **state)
                    most);
     body_is(asks(t->a, BEGINS(document), 400),
             "{\"error\": \"filter: contains is longer than 4096 bytes\"}\n");
-    // That many digits of base64 are 4101 bytes.
+    // This many base64 digits are 4101 bytes.
     memset(most, 'Y', sizeof most - 1);
     (void)snprintf(document, sizeof document,
                    "{\"action\":\"delete\",\"queue\":\"q\",\"filter\":"
@@ -308,7 +308,7 @@ static void an_operation_is_cancelled(void **state)
     asks(t->a, admin_change("DELETE", "/api/v1/operations/2", ""), 404);
 }
 
-static void an_operation_goes_on_when_the_store_has_room_again(void **state)
+static void an_operation_continues_when_the_store_has_room_again(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -334,7 +334,7 @@ static void an_operation_goes_on_when_the_store_has_room_again(void **state)
     ended(t, 1, "failed", 30, 0);
 }
 
-static void an_operation_fails_where_its_target_cannot_be(void **state)
+static void an_operation_fails_if_its_target_cannot_exist(void **state)
 {
     struct admin *t = *state;
 
@@ -344,7 +344,7 @@ static void an_operation_fails_where_its_target_cannot_be(void **state)
     ended(t, 1, "failed", 0, 0);
 }
 
-static void so_many_operations_run_at_a_time(void **state)
+static void the_number_of_running_operations_is_limited(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -364,7 +364,7 @@ static void so_many_operations_run_at_a_time(void **state)
     json_decref(document);
 }
 
-static void those_that_ended_are_kept_for_a_while(void **state)
+static void ended_operations_are_kept_for_a_while(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -384,7 +384,7 @@ static void those_that_ended_are_kept_for_a_while(void **state)
     json_decref(document);
 }
 
-static void operations_take_the_rights_of_their_caller(void **state)
+static void operations_have_the_rights_of_their_caller(void **state)
 {
     struct admin *t = *state;
     struct wire_callers *callers = rig_callers(t->rig);
@@ -411,7 +411,7 @@ static void operations_take_the_rights_of_their_caller(void **state)
     assert_int_equal(jobs_of(t, "hidden", JOB_READY), 1);
 }
 
-static void a_stream_tells_how_operations_get_on(void **state)
+static void a_stream_shows_the_progress_of_operations(void **state)
 {
     struct admin *t = *state;
     struct events *events;
@@ -439,7 +439,7 @@ static void a_stream_tells_how_operations_get_on(void **state)
     events_close(events);
 }
 
-static void what_an_operation_has_done_is_shown_when_it_is_safe(void **state)
+static void changes_of_an_operation_are_shown_when_they_are_durable(void **state)
 {
     struct admin *t = *state;
 
@@ -477,8 +477,8 @@ static void operations_of_others_are_not_shown(void **state)
     asks(t->a, admin_change("DELETE", "/api/v1/operations/1", ""), 404);
 }
 
-// Grants are made anew then.
-static void an_operation_stays_its_callers_when_rules_are_read_again(void **state)
+// The reload creates new grants.
+static void an_operation_belongs_to_its_caller_after_a_reload_of_the_rules(void **state)
 {
     struct admin *t = *state;
     struct wire_callers *callers = rig_callers(t->rig);
@@ -507,21 +507,21 @@ int main(void)
         ADMIN(a_queue_is_cleared_in_the_background),
         ADMIN(a_queue_is_cleared_although_memory_is_short),
         ADMIN(a_dry_run_only_counts),
-        ADMIN(a_dead_queue_is_emptied_back_to_where_its_jobs_came_from),
-        ADMIN(each_action_is_done_to_all_that_fit),
-        ADMIN(a_filter_says_which_jobs),
-        ADMIN(what_makes_no_sense_is_refused),
-        ADMIN(what_is_looked_for_in_bodies_has_a_bound),
+        ADMIN(dead_letters_are_moved_back_to_their_queues),
+        ADMIN(each_action_changes_all_matching_jobs),
+        ADMIN(a_filter_selects_jobs),
+        ADMIN(an_invalid_plan_is_refused),
+        ADMIN(the_search_text_for_bodies_is_limited),
         ADMIN(an_operation_is_cancelled),
-        ADMIN(an_operation_goes_on_when_the_store_has_room_again),
-        ADMIN(an_operation_fails_where_its_target_cannot_be),
-        ADMIN(so_many_operations_run_at_a_time),
-        ADMIN(those_that_ended_are_kept_for_a_while),
-        ADMIN(operations_take_the_rights_of_their_caller),
+        ADMIN(an_operation_continues_when_the_store_has_room_again),
+        ADMIN(an_operation_fails_if_its_target_cannot_exist),
+        ADMIN(the_number_of_running_operations_is_limited),
+        ADMIN(ended_operations_are_kept_for_a_while),
+        ADMIN(operations_have_the_rights_of_their_caller),
         ADMIN(operations_of_others_are_not_shown),
-        ADMIN(an_operation_stays_its_callers_when_rules_are_read_again),
-        ADMIN(a_stream_tells_how_operations_get_on),
-        ADMIN(what_an_operation_has_done_is_shown_when_it_is_safe),
+        ADMIN(an_operation_belongs_to_its_caller_after_a_reload_of_the_rules),
+        ADMIN(a_stream_shows_the_progress_of_operations),
+        ADMIN(changes_of_an_operation_are_shown_when_they_are_durable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Paths and queries of requests, without one.
+// Paths and queries, without a request.
 
 #include "admin/request/route.h"
 #include "admin/request/query.h"
@@ -25,7 +25,7 @@ static bool matches(const char *path, const char *pattern)
     return path_matches(text(path), pattern, args);
 }
 
-static void a_path_is_itself_and_nothing_else(void **state)
+static void a_path_matches_only_itself(void **state)
 {
     (void)state;
     assert_true(matches("/", "/"));
@@ -38,7 +38,7 @@ static void a_path_is_itself_and_nothing_else(void **state)
     assert_false(matches("//metrics", "/metrics"));
 }
 
-static void a_name_in_braces_is_one_segment_that_is_not_empty(void **state)
+static void a_name_in_braces_matches_one_segment_that_is_not_empty(void **state)
 {
     struct slice args[ROUTE_ARGS_MAX];
 
@@ -81,7 +81,7 @@ static void a_parameter_is_found_by_its_name_and_decoded(void **state)
     assert_int_equal(query_get(SLICE("b=a"), "a", &value), QUERY_ABSENT);
 }
 
-static void what_cannot_be_decoded_is_bad(void **state)
+static void an_invalid_encoding_is_an_error(void **state)
 {
     char query[2 + 3 * QUERY_VALUE_MAX + 4] = "a=";
     struct query_value value;
@@ -103,7 +103,7 @@ static void what_cannot_be_decoded_is_bad(void **state)
     assert_int_equal(query_get(slice_of(query, 2 + QUERY_VALUE_MAX + 1), "a", &value), QUERY_BAD);
 }
 
-static void names_that_nobody_asks_for_are_told(void **state)
+static void unknown_parameters_are_reported(void **state)
 {
     static const char *const names[] = {"limit", "cursor", NULL};
     struct slice unknown;
@@ -118,11 +118,11 @@ static void names_that_nobody_asks_for_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_path_is_itself_and_nothing_else),
-        cmocka_unit_test(a_name_in_braces_is_one_segment_that_is_not_empty),
+        cmocka_unit_test(a_path_matches_only_itself),
+        cmocka_unit_test(a_name_in_braces_matches_one_segment_that_is_not_empty),
         cmocka_unit_test(a_parameter_is_found_by_its_name_and_decoded),
-        cmocka_unit_test(what_cannot_be_decoded_is_bad),
-        cmocka_unit_test(names_that_nobody_asks_for_are_told),
+        cmocka_unit_test(an_invalid_encoding_is_an_error),
+        cmocka_unit_test(unknown_parameters_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Policies of queues, and sections of the configuration, as operators ask for them.
+// Policies of queues, and sections of the configuration.
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
 
@@ -7,7 +7,7 @@
 
 #define POLICIES "/api/v1/policies"
 
-static void all_policies_are_told_in_their_order(void **state)
+static void all_policies_are_listed_in_order(void **state)
 {
     struct admin *admin = *state;
     json_t *document = tells(admin->a, SEES(POLICIES), 200);
@@ -25,7 +25,7 @@ static void all_policies_are_told_in_their_order(void **state)
     json_decref(document);
 }
 
-static void settings_are_numbers_and_flags_where_they_are_such_to_everybody(void **state)
+static void numbers_and_booleans_have_their_json_types(void **state)
 {
     struct admin *admin = *state;
     json_t *document = tells(admin->a, SEES(POLICIES "/mail.%2A"), 200);
@@ -37,8 +37,8 @@ static void settings_are_numbers_and_flags_where_they_are_such_to_everybody(void
     json_decref(tells(admin->a, SEES(POLICIES "/mail"), 404));
 }
 
-// More than are written in a slice.
-static void list_of_any_length_is_told_whole(void **state)
+// More entries than in a slice.
+static void a_long_list_is_complete(void **state)
 {
     struct admin *admin = *state;
     json_t *document;
@@ -56,7 +56,7 @@ static void list_of_any_length_is_told_whole(void **state)
     json_decref(document);
 }
 
-static void configuration_tells_sections_with_a_name(void **state)
+static void the_configuration_contains_named_sections(void **state)
 {
     struct admin *admin = *state;
     json_t *document = tells(admin->a, SEES("/api/v1/config"), 200);
@@ -69,7 +69,7 @@ static void configuration_tells_sections_with_a_name(void **state)
     json_decref(document);
 }
 
-static void queue_tells_which_policy_it_has(void **state)
+static void a_queue_shows_its_policy(void **state)
 {
     struct admin *admin = *state;
     const struct policy_rule rule = {.glob = SLICE("mail.*"), .origin = SLICE("x")};
@@ -92,7 +92,7 @@ static json_t *puts_policy(struct admin *admin, const char *document, unsigned s
     return tells(admin->a, admin_change("PUT", POLICIES "/a%2F%2A", document), status);
 }
 
-static void policy_is_made_of_keys_as_text_numbers_or_flags(void **state)
+static void a_policy_is_made_of_text_numbers_and_booleans(void **state)
 {
     struct admin *admin = *state;
     json_t *document = puts_policy(admin,
@@ -112,7 +112,7 @@ static void policy_is_made_of_keys_as_text_numbers_or_flags(void **state)
     json_decref(document);
 }
 
-static void value_of_another_kind_is_refused_with_its_key(void **state)
+static void a_value_of_another_type_is_refused_with_its_key(void **state)
 {
     static const char *const bad[] = {"{\"rate\": null}", "{\"rate\": [1]}", "{\"rate\": {}}",
                                       "{\"rate\": \"a\\u0000b\"}"};
@@ -130,7 +130,7 @@ static void value_of_another_kind_is_refused_with_its_key(void **state)
     json_decref(puts_policy(admin, "", 400));
 }
 
-static void what_the_process_refuses_is_told(void **state)
+static void an_error_of_the_process_is_the_reply(void **state)
 {
     static const struct {
         enum status status;
@@ -152,7 +152,7 @@ static void what_the_process_refuses_is_told(void **state)
     }
 }
 
-static void policy_of_the_run_time_is_taken_away(void **state)
+static void a_run_time_policy_is_removed(void **state)
 {
     struct admin *admin = *state;
 
@@ -161,7 +161,7 @@ static void policy_of_the_run_time_is_taken_away(void **state)
     json_decref(tells(admin->a, admin_change("DELETE", POLICIES "/mail.%2A", ""), 404));
 }
 
-static void who_may_not_observe_everything_sees_none(void **state)
+static void policies_require_the_right_to_observe_every_queue(void **state)
 {
     struct admin *admin = *state;
 
@@ -178,16 +178,16 @@ static void who_may_not_observe_everything_sees_none(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        ADMIN(all_policies_are_told_in_their_order),
-        ADMIN(settings_are_numbers_and_flags_where_they_are_such_to_everybody),
-        ADMIN(list_of_any_length_is_told_whole),
-        ADMIN(configuration_tells_sections_with_a_name),
-        ADMIN(queue_tells_which_policy_it_has),
-        ADMIN(policy_is_made_of_keys_as_text_numbers_or_flags),
-        ADMIN(value_of_another_kind_is_refused_with_its_key),
-        ADMIN(what_the_process_refuses_is_told),
-        ADMIN(policy_of_the_run_time_is_taken_away),
-        ADMIN(who_may_not_observe_everything_sees_none),
+        ADMIN(all_policies_are_listed_in_order),
+        ADMIN(numbers_and_booleans_have_their_json_types),
+        ADMIN(a_long_list_is_complete),
+        ADMIN(the_configuration_contains_named_sections),
+        ADMIN(a_queue_shows_its_policy),
+        ADMIN(a_policy_is_made_of_text_numbers_and_booleans),
+        ADMIN(a_value_of_another_type_is_refused_with_its_key),
+        ADMIN(an_error_of_the_process_is_the_reply),
+        ADMIN(a_run_time_policy_is_removed),
+        ADMIN(policies_require_the_right_to_observe_every_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

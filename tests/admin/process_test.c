@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The process, its journal and its settings, as operators ask for them.
+// The process, its journal and its settings.
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
 
@@ -10,7 +10,7 @@ static json_t *sees_process(struct admin *admin)
     return tells(admin->a, SEES("/api/v1/process"), 200);
 }
 
-static void process_tells_who_it_is_and_since_when(void **state)
+static void the_process_shows_its_identity_and_start(void **state)
 {
     struct admin *admin = *state;
     json_t *document = sees_process(admin);
@@ -26,7 +26,7 @@ static void process_tells_who_it_is_and_since_when(void **state)
     json_decref(document);
 }
 
-static void process_tells_jobs_workers_and_producers_of_all_queues(void **state)
+static void the_process_shows_jobs_workers_and_producers_of_all_queues(void **state)
 {
     struct admin *admin = *state;
     json_t *document;
@@ -45,7 +45,7 @@ static void process_tells_jobs_workers_and_producers_of_all_queues(void **state)
     json_decref(document);
 }
 
-static void process_tells_what_the_host_shows(void **state)
+static void the_process_shows_the_introspection_of_its_host(void **state)
 {
     struct admin *admin = *state;
     json_t *document = sees_process(admin);
@@ -71,7 +71,7 @@ static void process_tells_what_the_host_shows(void **state)
     json_decref(document);
 }
 
-static void process_tells_what_its_caller_may(void **state)
+static void the_process_shows_the_rights_of_its_caller(void **state)
 {
     struct admin *admin = *state;
     json_t *document = sees_process(admin);
@@ -87,7 +87,7 @@ static void process_tells_what_its_caller_may(void **state)
     json_decref(document);
 }
 
-static void journal_tells_what_it_has_and_how_long_syncs_take(void **state)
+static void the_journal_shows_its_size_and_sync_times(void **state)
 {
     struct admin *admin = *state;
     json_t *document = tells(admin->a, SEES("/api/v1/journal"), 200);
@@ -111,7 +111,7 @@ static void journal_tells_what_it_has_and_how_long_syncs_take(void **state)
     json_decref(document);
 }
 
-static void configuration_is_told_to_who_may_observe_everything(void **state)
+static void the_configuration_requires_the_right_to_observe_every_queue(void **state)
 {
     struct admin *admin = *state;
     json_t *document = tells(admin->a, SEES("/api/v1/config"), 200);
@@ -133,7 +133,7 @@ static void configuration_is_told_to_who_may_observe_everything(void **state)
     json_decref(tells(admin->a, SEES("/api/v1/config"), 403));
 }
 
-static void parameter_that_means_nothing_here_is_a_mistake(void **state)
+static void an_unknown_parameter_is_refused(void **state)
 {
     struct admin *admin = *state;
 
@@ -145,13 +145,13 @@ static void parameter_that_means_nothing_here_is_a_mistake(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        ADMIN(process_tells_who_it_is_and_since_when),
-        ADMIN(process_tells_jobs_workers_and_producers_of_all_queues),
-        ADMIN(process_tells_what_the_host_shows),
-        ADMIN(process_tells_what_its_caller_may),
-        ADMIN(journal_tells_what_it_has_and_how_long_syncs_take),
-        ADMIN(configuration_is_told_to_who_may_observe_everything),
-        ADMIN(parameter_that_means_nothing_here_is_a_mistake),
+        ADMIN(the_process_shows_its_identity_and_start),
+        ADMIN(the_process_shows_jobs_workers_and_producers_of_all_queues),
+        ADMIN(the_process_shows_the_introspection_of_its_host),
+        ADMIN(the_process_shows_the_rights_of_its_caller),
+        ADMIN(the_journal_shows_its_size_and_sync_times),
+        ADMIN(the_configuration_requires_the_right_to_observe_every_queue),
+        ADMIN(an_unknown_parameter_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static void puts_to(struct peer *peer, const char *tube, const char *options)
     assert_memory_equal(peer_ask(peer, slice_str(line)).ptr, "INSERTED", 8);
 }
 
-// The names that the list shows, with blanks between them.
+// The names in the list, separated by blanks.
 static void shows(struct admin *t, const char *query, const char *names)
 {
     char target[400], shown[600] = "";
@@ -44,7 +44,7 @@ static void shows(struct admin *t, const char *query, const char *names)
     json_decref(document);
 }
 
-// All pages of the list, one behind the other.
+// All pages of the list.
 static void pages_show(struct admin *t, const char *query, const char *names)
 {
     char target[1600], shown[600] = "", cursor[1200] = "";
@@ -82,7 +82,7 @@ static void some_queues(struct admin *t)
     }
 }
 
-static void a_queue_shows_its_jobs_and_what_has_happened(void **state)
+static void a_queue_shows_its_jobs_and_counters(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -116,7 +116,7 @@ static void a_queue_shows_its_jobs_and_what_has_happened(void **state)
     json_decref(document);
 }
 
-static void a_queue_without_anything_observed_has_no_distributions(void **state)
+static void a_queue_without_measured_times_has_no_distributions(void **state)
 {
     struct admin *t = *state;
     json_t *document = tells(t->a, SEES("/api/v1/queues/default"), 200);
@@ -129,7 +129,7 @@ static void a_queue_without_anything_observed_has_no_distributions(void **state)
     asks(t->a, SEES("/api/v1/queues/default?x=1"), 400);
 }
 
-static void what_closes_a_queue_is_told(void **state)
+static void a_queue_shows_why_it_is_closed(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("c"),
                                      .spec = {.max_running = 1, .rate_interval_for = SECONDS(90)}};
@@ -147,7 +147,7 @@ static void what_closes_a_queue_is_told(void **state)
     json_decref(document);
 }
 
-static void a_pause_is_told(void **state)
+static void a_queue_shows_its_pause(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -162,7 +162,7 @@ static void a_pause_is_told(void **state)
     shows(t, "with=paused", "c");
 }
 
-// Whatever bytes it has: as text, and as it stands in a path.
+// The name appears as text, and as it is in paths.
 static void a_name_of_any_bytes_is_shown_and_found(void **state)
 {
     static const char name[] = {'a', '/', (char)0xff, (char)0xc3, (char)0xa4, ' '};
@@ -180,8 +180,8 @@ static void a_name_of_any_bytes_is_shown_and_found(void **state)
     broker_queue_drop(rig_broker(t->rig), queue);
 }
 
-// Clients would take it for a step of the path, escaped or not.
-static void names_that_are_steps_of_a_path_are_shown_and_found(void **state)
+// HTTP clients treat such a name as a path step, escaped or not.
+static void names_that_look_like_path_steps_are_shown_and_found(void **state)
 {
     static const char *const names[] = {".", ".."};
     static const char *const targets[] = {"/api/v1/queues/%00.", "/api/v1/queues/%00.."};
@@ -219,7 +219,7 @@ static void queues_are_sorted_by_any_column_either_way(void **state)
     asks(t->a, SEES("/api/v1/queues?sort="), 400);
 }
 
-static void queues_are_sorted_by_how_long_their_oldest_job_waits(void **state)
+static void queues_are_sorted_by_the_age_of_their_oldest_ready_job(void **state)
 {
     struct admin *t = *state;
 
@@ -231,7 +231,7 @@ static void queues_are_sorted_by_how_long_their_oldest_job_waits(void **state)
     shows(t, "sort=oldest_ready_seconds", "default a b c");
 }
 
-static void pages_go_on_behind_their_cursors(void **state)
+static void pages_continue_after_their_cursor(void **state)
 {
     struct admin *t = *state;
 
@@ -250,8 +250,8 @@ static void pages_go_on_behind_their_cursors(void **state)
     asks(t->a, SEES("/api/v1/queues?limit=1001"), 400);
 }
 
-// While pages are looked at, what ages does not move: time alone changes no order.
-static void pages_by_age_go_on_though_time_passes(void **state)
+// Time alone does not change the order of ages.
+static void pages_sorted_by_age_are_stable_over_time(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -293,7 +293,7 @@ static void queues_are_filtered(void **state)
     json_decref(document);
 }
 
-static void who_may_not_observe_a_queue_does_not_see_it(void **state)
+static void a_queue_that_the_caller_may_not_observe_is_hidden(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -356,8 +356,8 @@ static void many_queues_are_listed_in_slices(void **state)
     json_decref(document);
 }
 
-// Queues may go between the slices; those that are still there are shown.
-static void queues_that_go_while_the_list_is_made_are_left_out(void **state)
+// Queues may be removed between the slices; the remaining ones are shown.
+static void queues_removed_while_the_list_is_made_are_left_out(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -381,7 +381,7 @@ static void queues_that_go_while_the_list_is_made_are_left_out(void **state)
     json_decref(document);
 }
 
-static void very_many_queues_that_have_gone_are_passed_over_in_slices(void **state)
+static void many_removed_queues_are_skipped_in_slices(void **state)
 {
     struct admin *t = *state;
     struct broker *broker = rig_broker(t->rig);
@@ -405,7 +405,7 @@ static void very_many_queues_that_have_gone_are_passed_over_in_slices(void **sta
     queue_snapshot_end(broker, &older);
 }
 
-static void a_list_that_is_not_read_is_forgotten_with_its_connection(void **state)
+static void an_unread_list_is_freed_with_its_connection(void **state)
 {
     struct admin *t = *state;
 
@@ -425,22 +425,22 @@ static void a_list_that_is_not_read_is_forgotten_with_its_connection(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ADMIN(a_queue_shows_its_jobs_and_what_has_happened),
-        ADMIN(a_queue_without_anything_observed_has_no_distributions),
-        ADMIN(what_closes_a_queue_is_told),
-        ADMIN(a_pause_is_told),
+        ADMIN(a_queue_shows_its_jobs_and_counters),
+        ADMIN(a_queue_without_measured_times_has_no_distributions),
+        ADMIN(a_queue_shows_why_it_is_closed),
+        ADMIN(a_queue_shows_its_pause),
         ADMIN(a_name_of_any_bytes_is_shown_and_found),
-        ADMIN(names_that_are_steps_of_a_path_are_shown_and_found),
+        ADMIN(names_that_look_like_path_steps_are_shown_and_found),
         ADMIN(queues_are_sorted_by_any_column_either_way),
-        ADMIN(queues_are_sorted_by_how_long_their_oldest_job_waits),
-        ADMIN(pages_go_on_behind_their_cursors),
-        ADMIN(pages_by_age_go_on_though_time_passes),
+        ADMIN(queues_are_sorted_by_the_age_of_their_oldest_ready_job),
+        ADMIN(pages_continue_after_their_cursor),
+        ADMIN(pages_sorted_by_age_are_stable_over_time),
         ADMIN(queues_are_filtered),
-        ADMIN(who_may_not_observe_a_queue_does_not_see_it),
+        ADMIN(a_queue_that_the_caller_may_not_observe_is_hidden),
         MANY_QUEUES(many_queues_are_listed_in_slices),
-        MANY_QUEUES(queues_that_go_while_the_list_is_made_are_left_out),
-        MANY_QUEUES(very_many_queues_that_have_gone_are_passed_over_in_slices),
-        MANY_QUEUES(a_list_that_is_not_read_is_forgotten_with_its_connection),
+        MANY_QUEUES(queues_removed_while_the_list_is_made_are_left_out),
+        MANY_QUEUES(many_removed_queues_are_skipped_in_slices),
+        MANY_QUEUES(an_unread_list_is_freed_with_its_connection),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What becomes of any request of an operator, whatever it asks for.
+// Checks that apply to all requests.
 
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
@@ -15,7 +15,7 @@ static void the_process_is_alive_and_ready(void **state)
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
 }
 
-static void while_the_journal_is_read_it_is_not_ready_and_says_how_far_it_is(void **state)
+static void while_the_journal_is_read_it_is_not_ready_and_shows_the_progress(void **state)
 {
     struct admin *t = *state;
 
@@ -26,8 +26,8 @@ static void while_the_journal_is_read_it_is_not_ready_and_says_how_far_it_is(voi
     asks(t->b, SEES("/healthz"), 200);
 }
 
-// The broker is an empty one then, and connections are closed before it goes.
-static void while_the_journal_is_read_each_answer_is_the_last_of_its_connection(void **state)
+// The broker is empty then, and its connections are closed before it is freed.
+static void while_the_journal_is_read_each_reply_is_the_last_of_its_connection(void **state)
 {
     struct admin *t = *state;
 
@@ -63,7 +63,7 @@ static void the_description_of_the_api_is_a_document(void **state)
     json_decref(document);
 }
 
-static void a_path_that_is_none_is_not_found(void **state)
+static void an_unknown_path_is_not_found(void **state)
 {
     struct admin *t = *state;
 
@@ -72,7 +72,7 @@ static void a_path_that_is_none_is_not_found(void **state)
     asks(t->a, http_bare("GET", "*", ""), 400);
 }
 
-static void a_method_that_is_none_of_the_path_is_told_which_are(void **state)
+static void a_method_that_the_path_does_not_allow_gets_the_allowed_ones(void **state)
 {
     struct admin *t = *state;
 
@@ -80,11 +80,11 @@ static void a_method_that_is_none_of_the_path_is_told_which_are(void **state)
     field_is(asks(t->a, http_bare("OPTIONS", "/healthz", ""), 204), "Allow", "OPTIONS, GET, HEAD");
 }
 
-static void a_page_of_another_origin_may_look_at_nothing(void **state)
+static void a_page_of_another_origin_is_refused(void **state)
 {
     struct admin *t = *state;
 
-    // What it is told names no setting that there is not.
+    // The message must not name a setting that does not exist.
     body_is(asks(t->a, http_get("/nothing", "Origin: http://evil.example\r\n"), 403),
             "{\"error\": \"Origin is another site: its pages are not allowed to use this API\"}\n");
     asks(t->a, http_get("/nothing", "Sec-Fetch-Site: cross-site\r\n"), 403);
@@ -93,8 +93,8 @@ static void a_page_of_another_origin_may_look_at_nothing(void **state)
     asks(t->a, SLICE("GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n"), 403);
 }
 
-// A load balancer asks by the name that it has for us.
-static void probes_are_answered_under_any_name_of_the_host(void **state)
+// A load balancer may use its own name for this host.
+static void probes_are_answered_under_any_host_name(void **state)
 {
     struct admin *t = *state;
 
@@ -105,8 +105,8 @@ static void probes_are_answered_under_any_name_of_the_host(void **state)
     asks(t->a, SLICE("GET /metrics HTTP/1.1\r\nHost: tandem\r\n\r\n"), 403);
 }
 
-// It speaks for anyone who reaches it, and only it comes from this machine.
-static void without_rules_a_proxy_on_this_machine_may_look_at_nothing(void **state)
+// A proxy speaks for anyone who reaches it.
+static void without_rules_a_request_through_a_local_proxy_is_refused(void **state)
 {
     static const char *const headers[] = {"X-Forwarded-For: 192.0.2.1\r\n", "Via: 1.1 proxy\r\n",
                                           "Forwarded: for=192.0.2.1\r\n",
@@ -130,7 +130,7 @@ static void without_rules_a_proxy_on_this_machine_may_look_at_nothing(void **sta
     assert_true(peer_grant(t->a, NULL));
 }
 
-static void without_rules_only_callers_of_this_machine_may_look(void **state)
+static void without_rules_only_local_callers_are_allowed(void **state)
 {
     struct admin *t = *state;
 
@@ -141,8 +141,8 @@ static void without_rules_only_callers_of_this_machine_may_look(void **state)
     asks(t->a, SEES("/nothing"), 404);
 }
 
-// With what was being answered, too: without rules its session may do everything.
-static void where_rules_end_callers_of_other_machines_are_left(void **state)
+// This includes replies in progress, because without rules a session may do everything.
+static void when_the_rules_are_removed_remote_callers_are_disconnected(void **state)
 {
     struct admin *t = *state;
 
@@ -166,18 +166,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(the_process_is_alive_and_ready),
-        ADMIN(while_the_journal_is_read_it_is_not_ready_and_says_how_far_it_is),
-        ADMIN(while_the_journal_is_read_each_answer_is_the_last_of_its_connection),
+        ADMIN(while_the_journal_is_read_it_is_not_ready_and_shows_the_progress),
+        ADMIN(while_the_journal_is_read_each_reply_is_the_last_of_its_connection),
         ADMIN(a_broker_that_drains_is_not_ready),
         ADMIN(a_journal_that_fails_is_not_ready),
         ADMIN(the_description_of_the_api_is_a_document),
-        ADMIN(a_path_that_is_none_is_not_found),
-        ADMIN(a_method_that_is_none_of_the_path_is_told_which_are),
-        ADMIN(a_page_of_another_origin_may_look_at_nothing),
-        ADMIN(probes_are_answered_under_any_name_of_the_host),
-        ADMIN(without_rules_a_proxy_on_this_machine_may_look_at_nothing),
-        ADMIN(without_rules_only_callers_of_this_machine_may_look),
-        ADMIN(where_rules_end_callers_of_other_machines_are_left),
+        ADMIN(an_unknown_path_is_not_found),
+        ADMIN(a_method_that_the_path_does_not_allow_gets_the_allowed_ones),
+        ADMIN(a_page_of_another_origin_is_refused),
+        ADMIN(probes_are_answered_under_any_host_name),
+        ADMIN(without_rules_a_request_through_a_local_proxy_is_refused),
+        ADMIN(without_rules_only_local_callers_are_allowed),
+        ADMIN(when_the_rules_are_removed_remote_callers_are_disconnected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

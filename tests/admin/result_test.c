@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What jobs have ended with, as operators see it.
+// Results of jobs.
 
 #include "core/policy.h"
 
@@ -26,7 +26,7 @@ static void keep(struct admin *t)
     says(t->v, "reserve\r\n", "RESERVED 1 1\r\nx\r\n");
 }
 
-static void a_job_that_has_gone_says_what_it_ended_with(void **state)
+static void an_ended_job_shows_its_result(void **state)
 {
     struct admin *t = *state;
     const struct http_answer *answer;
@@ -62,7 +62,7 @@ static void a_job_that_has_gone_says_what_it_ended_with(void **state)
     asks(t->a, SEES(RESULT), 404);
 }
 
-static void data_is_shown_as_far_as_was_asked_for(void **state)
+static void data_is_shown_up_to_the_requested_size(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -102,7 +102,7 @@ static void data_that_was_not_kept_is_gone(void **state)
     free(large);
 }
 
-static void who_may_not_observe_the_queue_does_not_see_its_results(void **state)
+static void a_result_of_a_queue_that_the_caller_may_not_observe_is_hidden(void **state)
 {
     struct admin *t = *state;
 
@@ -115,7 +115,7 @@ static void who_may_not_observe_the_queue_does_not_see_its_results(void **state)
     asks(t->a, SEES(RESULT), 404);
 }
 
-static void what_shows_a_result_waits_until_it_is_safe(void **state)
+static void a_reply_with_a_result_waits_until_the_result_is_durable(void **state)
 {
     struct admin *t = *state;
 
@@ -133,11 +133,11 @@ static void what_shows_a_result_waits_until_it_is_safe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ADMIN(a_job_that_has_gone_says_what_it_ended_with),
-        ADMIN(data_is_shown_as_far_as_was_asked_for),
+        ADMIN(an_ended_job_shows_its_result),
+        ADMIN(data_is_shown_up_to_the_requested_size),
         ADMIN(data_that_was_not_kept_is_gone),
-        ADMIN(who_may_not_observe_the_queue_does_not_see_its_results),
-        ADMIN(what_shows_a_result_waits_until_it_is_safe),
+        ADMIN(a_result_of_a_queue_that_the_caller_may_not_observe_is_hidden),
+        ADMIN(a_reply_with_a_result_waits_until_the_result_is_durable),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Schedules by the API: who sees them, who may make, change, take back and run them.
+// The API of schedules, and its rights.
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
 
@@ -98,7 +98,7 @@ static void a_schedule_is_made_and_shown(void **state)
     json_decref(document);
 }
 
-static void a_firing_and_a_refusal_are_told(void **state)
+static void a_firing_and_a_refusal_are_shown(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -139,7 +139,7 @@ static void schedules_come_in_pages(void **state)
     json_decref(tells(t->a, SEES("/api/v1/schedules?limit=1001"), 400));
 }
 
-static void what_makes_no_sense_is_refused_with_the_key(void **state)
+static void an_invalid_schedule_is_refused_with_its_key(void **state)
 {
     static const struct {
         const char *document, *why;
@@ -165,7 +165,7 @@ static void what_makes_no_sense_is_refused_with_the_key(void **state)
     json_decref(tells(t->a, SEES(AT("n")), 404));
 }
 
-static void what_is_not_there_is_404_and_what_the_file_has_409(void **state)
+static void a_missing_schedule_is_404_and_one_of_the_file_is_409(void **state)
 {
     struct admin *t = *state;
     struct error_text why;
@@ -182,7 +182,7 @@ static void what_is_not_there_is_404_and_what_the_file_has_409(void **state)
     json_decref(tells(t->a, SEES(AT("f")), 200));
 }
 
-static void a_clock_that_was_set_back_is_told_and_a_schedule_is_planned_again(void **state)
+static void a_clock_set_back_is_shown_and_a_schedule_is_planned_again(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -203,7 +203,7 @@ static void a_clock_that_was_set_back_is_told_and_a_schedule_is_planned_again(vo
     json_decref(tells(t->a, admin_change("POST", AT("n/replan"), ""), 403));
 }
 
-static void only_schedules_of_queues_that_may_be_observed_are_seen(void **state)
+static void only_schedules_of_observable_queues_are_shown(void **state)
 {
     struct admin *t = *state;
     json_t *document;
@@ -216,7 +216,7 @@ static void only_schedules_of_queues_that_may_be_observed_are_seen(void **state)
     json_decref(document);
 }
 
-static void changing_needs_both_rights_on_the_queue(void **state)
+static void changing_requires_both_rights_on_the_queue(void **state)
 {
     static const unsigned short_of[] = {MAY_OBSERVE | MAY_OPERATE,
                                         MAY_OBSERVE | MAY_OPERATE | MAY_CANCEL};
@@ -230,7 +230,7 @@ static void changing_needs_both_rights_on_the_queue(void **state)
         json_decref(tells(t->a, admin_change("DELETE", AT("n"), ""), 403));
         json_decref(tells(t->a, admin_change("POST", AT("n/run"), ""), 403));
     }
-    // On the queue of before, too.
+    // The rights are required on the old queue, too.
     may(t, MAY_OBSERVE | MAY_OPERATE | MAY_SUBMIT, "other");
     json_decref(tells(
         t->a, admin_change("PUT", AT("n"), "{\"cron\":\"@hourly\",\"queue\":\"other\"}"), 403));
@@ -244,13 +244,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_SCHEDULES(a_schedule_is_made_and_shown),
-        WITH_SCHEDULES(a_firing_and_a_refusal_are_told),
+        WITH_SCHEDULES(a_firing_and_a_refusal_are_shown),
         WITH_SCHEDULES(schedules_come_in_pages),
-        WITH_SCHEDULES(what_makes_no_sense_is_refused_with_the_key),
-        WITH_SCHEDULES(what_is_not_there_is_404_and_what_the_file_has_409),
-        WITH_SCHEDULES(a_clock_that_was_set_back_is_told_and_a_schedule_is_planned_again),
-        WITH_SCHEDULES(only_schedules_of_queues_that_may_be_observed_are_seen),
-        WITH_SCHEDULES(changing_needs_both_rights_on_the_queue),
+        WITH_SCHEDULES(an_invalid_schedule_is_refused_with_its_key),
+        WITH_SCHEDULES(a_missing_schedule_is_404_and_one_of_the_file_is_409),
+        WITH_SCHEDULES(a_clock_set_back_is_shown_and_a_schedule_is_planned_again),
+        WITH_SCHEDULES(only_schedules_of_observable_queues_are_shown),
+        WITH_SCHEDULES(changing_requires_both_rights_on_the_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Streams of events, whatever they show: the sources are the test's, linked in place of admin's.
+// Event streams with sources of the test, which are linked in place of those of admin/events.
 
 #include "admin/events/event_source.h"
 #include "admin/events/event_stream.h"
@@ -15,15 +15,15 @@
 
 #define GET_EVENTS "/api/v1/events"
 
-// What the sources make documents of.
+// The data of the sources.
 static struct {
-    int steady;      // the document of the first one
-    int slices;      // so many the second one needs, if it is asked for by `?slow=1`
-    int news;        // so many documents the third one makes
-    unsigned rounds; // that the first one has had
-    unsigned steps;  // that the second one has made
+    int steady;      // the document of the first source
+    int slices;      // slices that the second source needs, if `?slow=1` requests it
+    int news;        // documents that the third source makes
+    unsigned rounds; // of the first source
+    unsigned steps;  // of the second source
     unsigned open;   // states that are not closed
-    int large;       // bytes that documents of the second one have beside
+    int large;       // additional bytes in documents of the second source
 } world;
 
 struct state {
@@ -147,7 +147,7 @@ static int setup(void **state)
     return admin_setup(state);
 }
 
-// No state of a stream is left behind.
+// All states of streams must be closed.
 static int teardown(void **state)
 {
     admin_teardown(state);
@@ -155,7 +155,7 @@ static int teardown(void **state)
     return 0;
 }
 
-// What the peer hears of the stream, without the chunks and their sizes.
+// The stream that the peer has received, without chunk sizes.
 static const char *hears_more(struct peer *peer)
 {
     static char text[1 << 20];
@@ -179,7 +179,7 @@ static const char *hears_more(struct peer *peer)
 
 #define hears(peer, events) assert_string_equal(hears_more(peer), (events))
 
-// The peer opens a stream and hears that at once.
+// The peer opens a stream and receives this at once.
 static void opens(struct peer *peer, const char *target, const char *events)
 {
     struct http_answer answer;
@@ -199,7 +199,7 @@ static void opens(struct peer *peer, const char *target, const char *events)
 #define NEWS(id) "id: " id "\nevent: news\ndata: {}\n\n"
 #define BYE(id) "id: " id "\nevent: bye\ndata: {}\n\n"
 
-static void a_stream_begins_with_all_that_it_shows(void **state)
+static void a_stream_begins_with_the_complete_state(void **state)
 {
     struct admin *t = *state;
 
@@ -207,7 +207,7 @@ static void a_stream_begins_with_all_that_it_shows(void **state)
     opens(t->a, GET_EVENTS, STEADY("1", "0") NEWS("2"));
 }
 
-static void only_what_has_changed_is_said(void **state)
+static void only_changed_documents_are_sent(void **state)
 {
     struct admin *t = *state;
 
@@ -222,8 +222,8 @@ static void only_what_has_changed_is_said(void **state)
     hears(t->a, STEADY("3", "0"));
 }
 
-// Proxies end a connection on which nothing is said.
-static void a_stream_in_which_nothing_changes_has_a_comment_every_fifteen_seconds(void **state)
+// Proxies close idle connections.
+static void an_idle_stream_has_a_comment_every_fifteen_seconds(void **state)
 {
     struct admin *t = *state;
 
@@ -244,7 +244,7 @@ static void a_stream_in_which_nothing_changes_has_a_comment_every_fifteen_second
     hears(t->a, ":\n\n");
 }
 
-static void news_are_said_though_they_are_alike(void **state)
+static void equal_documents_of_such_a_source_are_sent(void **state)
 {
     struct admin *t = *state;
 
@@ -254,7 +254,7 @@ static void news_are_said_though_they_are_alike(void **state)
     hears(t->a, NEWS("2") NEWS("3"));
 }
 
-static void it_looks_once_in_a_second(void **state)
+static void sources_are_polled_once_a_second(void **state)
 {
     struct admin *t = *state;
 
@@ -266,8 +266,8 @@ static void it_looks_once_in_a_second(void **state)
     assert_int_equal(world.rounds, 102);
 }
 
-// An hour goes by at one stroke where nobody looks.
-static void nothing_is_done_where_no_stream_is_open(void **state)
+// An hour passes without any work.
+static void no_work_is_done_without_an_open_stream(void **state)
 {
     struct admin *t = *state;
     unsigned long before;
@@ -281,7 +281,7 @@ static void nothing_is_done_where_no_stream_is_open(void **state)
     assert_int_equal(world.rounds, 1);
 }
 
-static void a_source_that_is_not_asked_for_is_left_alone(void **state)
+static void a_source_that_is_not_requested_is_not_polled(void **state)
 {
     struct admin *t = *state;
 
@@ -292,8 +292,8 @@ static void a_source_that_is_not_asked_for_is_left_alone(void **state)
     assert_int_equal(world.steps, 2);
 }
 
-// 5,000 slices take 5 seconds: no more than one in a millisecond.
-static void after_much_work_it_rests(void **state)
+// 5,000 slices take 5 seconds: at most one in a millisecond.
+static void much_work_is_followed_by_a_pause(void **state)
 {
     struct admin *t = *state;
 
@@ -307,8 +307,9 @@ static void after_much_work_it_rests(void **state)
     assert_int_equal(world.rounds, 2);
 }
 
-// With a budget of few commands the slices have turns of their own, and others come between.
-static void much_work_holds_up_nobody(void **state)
+// With a budget of a few commands, each slice has a turn of its own, and other connections come
+// between.
+static void much_work_does_not_delay_other_connections(void **state)
 {
     struct admin *t = *state;
 
@@ -320,7 +321,7 @@ static void much_work_holds_up_nobody(void **state)
     assert_int_equal(world.steps, 102);
 }
 
-static void for_a_client_that_does_not_read_nothing_is_made(void **state)
+static void no_documents_are_made_for_a_client_that_does_not_read(void **state)
 {
     struct admin *t = *state;
     unsigned before;
@@ -337,13 +338,13 @@ static void for_a_client_that_does_not_read_nothing_is_made(void **state)
     assert_true(peer_unread(t->a) < 100);
     peer_read_again(t->a);
     hears(t->a, STEADY("2", "1"));
-    // What it missed is in the next one.
+    // The next document contains what it missed.
     rig_advance(t->rig, SECONDS(1));
     hears(t->a, STEADY("3", "100"));
 }
 
-// Otherwise it may leave one round unread for as long as the host lets it.
-static void where_memory_is_over_a_client_that_does_not_read_is_dropped(void **state)
+// Otherwise it may leave one round unread for as long as the host allows.
+static void if_memory_is_short_a_client_that_does_not_read_is_disconnected(void **state)
 {
     struct admin *t = *state;
 
@@ -359,7 +360,7 @@ static void where_memory_is_over_a_client_that_does_not_read_is_dropped(void **s
     assert_int_equal(world.open, 0);
 }
 
-static void so_many_streams_may_be_open(void **state)
+static void the_number_of_open_streams_is_limited(void **state)
 {
     struct admin *t = *state;
     struct peer *peers[EVENTS_STREAMS];
@@ -373,7 +374,7 @@ static void so_many_streams_may_be_open(void **state)
     opens(t->a, GET_EVENTS, STEADY("1", "0"));
 }
 
-static void a_query_that_is_wrong_opens_none(void **state)
+static void an_invalid_query_opens_no_stream(void **state)
 {
     struct admin *t = *state;
 
@@ -385,7 +386,7 @@ static void a_query_that_is_wrong_opens_none(void **state)
     opens(t->a, GET_EVENTS, STEADY("1", "0"));
 }
 
-static void a_head_opens_none(void **state)
+static void a_head_request_opens_no_stream(void **state)
 {
     struct admin *t = *state;
     struct slice heard = peer_ask(t->a, http_bare("HEAD", GET_EVENTS, ""));
@@ -397,7 +398,7 @@ static void a_head_opens_none(void **state)
     assert_int_equal(world.rounds, 0);
 }
 
-static void at_the_end_it_says_goodbye(void **state)
+static void a_stopping_broker_sends_bye(void **state)
 {
     struct admin *t = *state;
 
@@ -407,7 +408,7 @@ static void at_the_end_it_says_goodbye(void **state)
     assert_true(peer_closed(t->a));
 }
 
-static void a_caller_that_may_look_no_more_is_told_goodbye(void **state)
+static void a_caller_whose_right_was_revoked_gets_bye(void **state)
 {
     struct admin *t = *state;
 
@@ -419,7 +420,7 @@ static void a_caller_that_may_look_no_more_is_told_goodbye(void **state)
     assert_int_equal(world.open, 0);
 }
 
-static void what_a_stream_keeps_is_counted(void **state)
+static void the_memory_of_a_stream_is_counted(void **state)
 {
     struct admin *t = *state;
     size_t small;
@@ -443,23 +444,24 @@ static int setup_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STREAM(a_stream_begins_with_all_that_it_shows),
-        STREAM(only_what_has_changed_is_said),
-        STREAM(a_stream_in_which_nothing_changes_has_a_comment_every_fifteen_seconds),
-        STREAM(news_are_said_though_they_are_alike),
-        STREAM(it_looks_once_in_a_second),
-        STREAM(nothing_is_done_where_no_stream_is_open),
-        STREAM(a_source_that_is_not_asked_for_is_left_alone),
-        STREAM(after_much_work_it_rests),
-        cmocka_unit_test_setup_teardown(much_work_holds_up_nobody, setup_turns, teardown),
-        STREAM(for_a_client_that_does_not_read_nothing_is_made),
-        STREAM(where_memory_is_over_a_client_that_does_not_read_is_dropped),
-        STREAM(so_many_streams_may_be_open),
-        STREAM(a_query_that_is_wrong_opens_none),
-        STREAM(a_head_opens_none),
-        STREAM(at_the_end_it_says_goodbye),
-        STREAM(a_caller_that_may_look_no_more_is_told_goodbye),
-        STREAM(what_a_stream_keeps_is_counted),
+        STREAM(a_stream_begins_with_the_complete_state),
+        STREAM(only_changed_documents_are_sent),
+        STREAM(an_idle_stream_has_a_comment_every_fifteen_seconds),
+        STREAM(equal_documents_of_such_a_source_are_sent),
+        STREAM(sources_are_polled_once_a_second),
+        STREAM(no_work_is_done_without_an_open_stream),
+        STREAM(a_source_that_is_not_requested_is_not_polled),
+        STREAM(much_work_is_followed_by_a_pause),
+        cmocka_unit_test_setup_teardown(much_work_does_not_delay_other_connections, setup_turns,
+                                        teardown),
+        STREAM(no_documents_are_made_for_a_client_that_does_not_read),
+        STREAM(if_memory_is_short_a_client_that_does_not_read_is_disconnected),
+        STREAM(the_number_of_open_streams_is_limited),
+        STREAM(an_invalid_query_opens_no_stream),
+        STREAM(a_head_request_opens_no_stream),
+        STREAM(a_stopping_broker_sends_bye),
+        STREAM(a_caller_whose_right_was_revoked_gets_bye),
+        STREAM(the_memory_of_a_stream_is_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_ADMIN_WIRE_ADMIN_H
 #define TANDEM_TESTS_ADMIN_WIRE_ADMIN_H
 
-// Operators in memory: what one asks for, and what the answers are. Requests and answers are those
-// of wire_http.h; documents are read with jansson. The jobs of the world are beanstalk's.
+// The admin front-end in memory. Requests and replies are those
+// of wire_http.h; documents are read with jansson. Beanstalk peers add the jobs.
 
 #include "admin/admin.h"
 #include "admin/request/admin_options.h"
@@ -18,11 +18,11 @@
 // What a test works with; *state of each test.
 struct admin {
     struct rig *rig;
-    struct admin_options settings; // those that are live may be changed at any time
+    struct admin_options settings; // live ones may be changed at any time
     struct bean_options bean_settings;
-    struct wire_sight sight; // what the process shows of itself
-    size_t store_room;       // how many more records the store has room for; plenty at first
-    struct peer *a, *b;      // operators, connected from the start, on this machine
+    struct wire_sight sight; // the introspection of the process
+    size_t store_room;       // number of further records that fit into the store; large at first
+    struct peer *a, *b;      // operators on this machine, connected from the start
     struct peer *w, *v;      // beanstalk peers
 };
 
@@ -31,7 +31,7 @@ struct admin {
 int admin_setup(void **state);
 int admin_teardown(void **state);
 
-// A world that differs: `setup` calls this with what it wants.
+// For setups with other options or settings.
 int admin_setup_with(void **state, struct rig_options options, struct admin_options settings);
 #define ADMIN_DEFAULTS                                                                             \
     ((struct admin_options){.max_body = 1 << 20,                                                   \
@@ -46,25 +46,25 @@ int admin_setup_with(void **state, struct rig_options options, struct admin_opti
 // The header that changes must have.
 #define CHANGE "X-Tandem-Request: 1\r\n"
 
-// Requests, good until the 64th from now: GET of a target; POST, PUT or DELETE with that header and
-// a document, which is empty for none.
+// Requests, valid until the 64th from now: GET of a target; POST, PUT or DELETE with that header
+// and a document, or without one if it is empty.
 #define SEES(target) http_get((target), "")
 struct slice admin_change(const char *method, const char *target, const char *document);
 
-// The peer sends `said` and hears one answer of that status, which has a document: to be given
-// back with json_decref().
+// The peer sends `said` and receives one reply of that status with a document, to be freed
+// with json_decref().
 #define tells(peer, said, status) admin_tells((peer), (said), (status), __FILE__, __LINE__)
 json_t *admin_tells(struct peer *peer, struct slice said, unsigned status, const char *file,
                     int line);
 
-// A number at a path of members and places of a document, such as `queues/0/jobs/ready`; fails
-// where there is none. And a text, which is the document's.
+// The number at a path of members and indices of a document, such as `queues/0/jobs/ready`; fails
+// if there is none. The same for a text, which is borrowed.
 #define number_at(document, path) admin_number_at((document), (path), __FILE__, __LINE__)
 double admin_number_at(const json_t *document, const char *path, const char *file, int line);
 #define text_at(document, path) admin_text_at((document), (path), __FILE__, __LINE__)
 const char *admin_text_at(const json_t *document, const char *path, const char *file, int line);
 
-// What is at the path; NULL where there is nothing.
+// The value at the path, or NULL.
 json_t *admin_at(const json_t *document, const char *path);
 
 #endif

@@ -15,7 +15,7 @@ static void take(struct events *events, struct slice bytes)
     events->text[events->len] = '\0';
 }
 
-// What has come since, out of its chunks.
+// The output received since, without chunks.
 static void hear(struct events *events)
 {
     struct slice heard = peer_hear(events->peer);
@@ -59,7 +59,7 @@ void events_close(struct events *events)
     free(events);
 }
 
-// What follows the name of a field at the front of the text, up to the end of its line.
+// The value of the field at the start of the text, up to the end of its line.
 static struct slice field(const char **text, const char *name)
 {
     size_t name_len = strlen(name);
@@ -73,7 +73,7 @@ static struct slice field(const char **text, const char *name)
     return value;
 }
 
-// Reads the next event; false where all are read.
+// Reads the next event; false if there is none.
 static bool read_next(struct events *events, char *name)
 {
     const char *at = events->text + events->at;

@@ -2,33 +2,33 @@
 #ifndef TANDEM_TESTS_ADMIN_WIRE_EVENTS_H
 #define TANDEM_TESTS_ADMIN_WIRE_EVENTS_H
 
-// A stream of events, as its client reads it: chunks and events are taken apart to the byte.
+// An event stream as its client reads it. Chunks and events are parsed strictly.
 
 #include "tests/admin/wire_admin.h"
 
 #include <jansson.h>
 
-// What was heard, and how far it was read.
+// The received text, and the position in it.
 struct events {
     struct peer *peer;
-    char *text;      // events as they came, without chunks; a NUL follows
-    size_t len, at;  // of the text, and what was read of it
+    char *text;      // events without chunks; a NUL follows
+    size_t len, at;  // of the text, and the bytes that were read
     uint64_t number; // of the last event that was read
-    json_t *data;    // and its data; NULL: none was
-    bool ended;      // the last chunk has come
+    json_t *data;    // and its data, or NULL
+    bool ended;      // the last chunk was received
 };
 
-// Opens a stream, and fails where it is not opened. events_close() frees what the test keeps of it.
+// Opens a stream, or fails. events_close() frees its memory in the test.
 #define events_open(peer, target) events_open_at((peer), (target), __FILE__, __LINE__)
 struct events *events_open_at(struct peer *peer, const char *target, const char *file, int line);
 void events_close(struct events *events);
 
-// Reads on to the next event of that name; its data is in `data`, until the next one is read. Fails
-// where none has come.
+// Reads up to the next event of that name; its data is in `data` until the next one is read. Fails
+// if there is none.
 #define events_next(events, name) events_next_at((events), (name), __FILE__, __LINE__)
 void events_next_at(struct events *events, const char *name, const char *file, int line);
 
-// Reads all that has come; how many events of that name there were.
+// Reads everything received; returns the number of events of that name.
 size_t events_count(struct events *events, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_ADMIN_WIRE_METRICS_H
 #define TANDEM_TESTS_ADMIN_WIRE_METRICS_H
 
-// Metrics in memory: what an answer to GET /metrics says.
+// Replies to GET /metrics, in memory.
 
 #include "admin/metrics/metrics_sample.h"
 
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The beanstalk peer says that, and is answered something.
+// The beanstalk peer sends these bytes and receives a reply.
 static inline void says(struct peer *peer, const char *words)
 {
     peer_ask(peer, slice_str(words));
 }
 
-// Where the text is in what begins there; NULL: it is not.
+// The first occurrence of the text, or NULL.
 static inline const char *metrics_find(struct slice in, const char *text)
 {
     size_t len = strlen(text);
@@ -42,7 +42,7 @@ static inline bool metrics_say(const struct http_answer *answer, const char *tex
     return metrics_find(answer->body, text) != NULL;
 }
 
-// The value of the series, as text; fails where it is not there, or is there twice.
+// The value of the series, as text; fails unless it occurs exactly once.
 static inline const char *sample_text(const struct http_answer *answer, const char *series)
 {
     char line[1024];
@@ -79,7 +79,7 @@ static inline void sample_is(const struct http_answer *answer, const char *serie
     }
 }
 
-// A duration, which is told to some milliseconds.
+// Compares a duration with a tolerance of 10 ms.
 static inline void sample_is_about(const struct http_answer *answer, const char *series,
                                    double value)
 {
