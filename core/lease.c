@@ -334,8 +334,8 @@ static nsec_t lease_resumed_limit(const struct broker *broker, const struct job 
                : nsec_add(broker->now.mono, limit_for);
 }
 
-// The job's lease has begun anew, with all of its time and counted as one more: makes it the one of
-// the memo.
+// The job's lease has begun again, with all of its time and counted as one more: makes it the one
+// of the memo.
 static void lease_continue(struct session *session, struct job *job,
                            const struct lease_memo *content, uint32_t reserves, nsec_t end_at)
 {

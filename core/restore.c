@@ -13,7 +13,6 @@
 #include "core/memo_private.h"
 #include "core/observe.h"
 #include "core/outcome.h"
-#include "core/dead_letter_private.h"
 #include "core/queue_private.h"
 #include "core/policy_private.h"
 #include "core/job_state.h"

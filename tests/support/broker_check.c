@@ -6,33 +6,33 @@
 #include "core/broker.h"
 #include "core/broker_private.h"
 #include "core/charge.h"
+#include "core/dead_letter.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/subscription.h"
-#include "core/job_state.h"
 #include "core/job_private.h"
-#include "core/lease.h"
+#include "core/job_state.h"
 #include "core/key.h"
+#include "core/lease.h"
 #include "core/memo_private.h"
-#include "core/timers.h"
-#include "core/queue_private.h"
-#include "core/dead_letter.h"
 #include "core/policy_private.h"
+#include "core/queue_private.h"
 #include "core/session_private.h"
+#include "core/subscription.h"
+#include "core/timers.h"
 #include "core/watch.h"
 
-// What the walk has counted so far.
+// The counts of the walk so far; at the end they are compared with those of the broker.
 struct census {
     const struct broker *broker;
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
-    uint64_t bytes; // of bodies of jobs that are not buried, less what their queues say
+    uint64_t bytes; // of bodies of jobs that are not buried, less the sums of their queues
     uint64_t queues;
     uint64_t keyed;
     uint64_t named;       // jobs that hold a name
-    uint64_t firsts;      // of a name
-    uint64_t ringed;      // jobs in the rings of those
-    uint64_t dead_letter; // jobs with a past
+    uint64_t firsts;      // first holders of a name
+    uint64_t ringed;      // jobs in the rings of first holders, these included
+    uint64_t dead_letter; // jobs that are dead letters
     uint64_t working;
     uint64_t open_sessions;
     uint64_t waiting;   // sessions that wait
@@ -42,18 +42,18 @@ struct census {
     uint64_t moments[CLOCKS];
     uint64_t pauses;
     uint64_t paused;
-    uint64_t gates; // those with a moment
+    uint64_t gates; // gates with a timer
     uint64_t expiring, expiries, weights, weighing;
     uint64_t alarms;
-    uint64_t gone; // queues of which there is only the name
+    uint64_t gone; // queues that snapshots alone refer to
     uint64_t memos;
-    uint64_t memo_ends; // of those that end at some time
+    uint64_t memo_ends; // memos with an end
 };
 
-// Told of a node of a tree.
+// Called for each node of a tree.
 typedef void (*check_visit)(struct census *census, const struct tree_node *node, void *context);
 
-// In order. Each node outranks those below it.
+// Visits the nodes in order, and checks that each outranks its children.
 static void walk(const struct tree_node *node, struct census *census, check_visit visit_node,
                  void *context)
 {
@@ -125,7 +125,7 @@ static void check_moments(struct census *census, const struct tree *tree, uint64
 struct memos_seen {
     enum memo_kind kind;
     uint64_t count, bytes;
-    uint64_t before; // number of the one before
+    uint64_t before; // number of the previous memo
     uint64_t recorded, recorded_bytes;
 };
 
@@ -193,7 +193,7 @@ static void check_interest(const struct broker *broker, const struct job *job)
     }
 }
 
-// From the first of each name, all who hold it are reached, and nobody else.
+// The ring of a name's first holder has all other holders, and no other job.
 static void check_namesakes(struct census *census, struct job_extra *extra)
 {
     const struct list_node *ring = &job_namesake(extra)->ring;
@@ -329,7 +329,7 @@ static void check_buried(struct census *census, const struct queue *queue)
     }
 }
 
-// What is known of the tree's last node of high rank is true.
+// The stored last node of high rank is right.
 static void check_shortcut(const struct queue *queue)
 {
     ENSURE(!queue->ready_high || queue->ready_high == tree_last_high(&queue->ready));
@@ -374,7 +374,7 @@ static void count_indexed(struct census *census, const struct tree_node *node, v
     ++*(uint64_t *)context;
 }
 
-// Each ready job is indexed, or counted as one that is not.
+// Each ready job is indexed, or counted as unindexed.
 static void check_expiry(struct census *census, const struct queue *queue)
 {
     const struct gate *gate = queue->gate;
@@ -431,7 +431,8 @@ static void check_queue(struct census *census, const struct queue *queue)
     check_tree(&queue->ready, &own, visit_ready, &before);
     check_delayed(&own, queue);
     check_buried(&own, queue);
-    own.jobs[JOB_RESERVED] = queue->jobs[JOB_RESERVED]; // counted with their holders
+    own.jobs[JOB_RESERVED] =
+        queue->jobs[JOB_RESERVED]; // their holders' leases are counted elsewhere
     for (unsigned state = 0; state < JOB_STATES; state++) {
         ENSURE(queue->jobs[state] == own.jobs[state]);
         census->jobs[state] += state == JOB_RESERVED ? 0 : own.jobs[state];
@@ -443,7 +444,7 @@ static void check_queue(struct census *census, const struct queue *queue)
     for (unsigned clock = 0; clock < CLOCKS; clock++) {
         census->moments[clock] += own.moments[clock];
     }
-    ENSURE(own.bytes <= queue->bytes); // of those that are held, their holders tell
+    ENSURE(own.bytes <= queue->bytes); // held jobs are counted with their holders
     census->bytes += own.bytes - queue->bytes;
     census->keyed += own.keyed;
     census->named += own.named;
@@ -489,7 +490,7 @@ static void check_open_queues(struct census *census)
     check_tree(&broker->open.by_bound, census, visit_open, &before);
     before = NULL;
     check_tree(&broker->open.by_bound_weighed, census, visit_open, &before);
-    ENSURE(census->working == 0); // those that say so less those that are there
+    ENSURE(census->working == 0); // queues marked as open, less queues in the index
 }
 
 static void visit_by_tag(struct census *census, const struct tree_node *node, void *context)
@@ -525,13 +526,13 @@ static void check_weights(struct census *census)
     uint64_t weighing = census->weighing;
 
     check_tree(&census->broker->gates.by_tag, census, visit_by_tag, &before);
-    ENSURE(census->weighing == 0); // those that say so less those that are there
+    ENSURE(census->weighing == 0); // gates marked as weighing, less gates in the tree
     before = NULL;
     check_tree(&census->broker->gates.by_began, census, visit_by_began, &before);
     ENSURE(census->weighing == weighing);
 }
 
-// All queues at their places, those that have gone included, in the order in which they came.
+// All queues, freed ones that snapshots keep included, are in the order in which they were made.
 static void check_roll_order(const struct census *census)
 {
     const struct broker *broker = census->broker;
@@ -552,8 +553,8 @@ static void check_roll_order(const struct census *census)
     ENSURE(count == census->queues + census->gone);
 }
 
-// Each queue that has gone is kept for one roll, whose moment it was there at, unless it is still
-// to be sorted.
+// Each freed queue is kept for one snapshot, at whose moment it was there, unless it is still to be
+// sorted.
 static void check_rolls(struct census *census)
 {
     const struct broker *broker = census->broker;
@@ -576,7 +577,7 @@ static void check_rolls(struct census *census)
         ENSURE(list_empty(&roll->unsorted) || list_linked(&roll->sorting));
         census->gone -= check_list(&roll->unsorted);
     }
-    ENSURE(census->gone == 0); // those at their places less those in a list
+    ENSURE(census->gone == 0); // freed queues, less those in a list
 }
 
 static void visit_lease(struct census *census, const struct tree_node *node, void *context)
@@ -590,7 +591,7 @@ static void visit_lease(struct census *census, const struct tree_node *node, voi
     *before = job;
 }
 
-// One that is passed over has no open queue, or is brought back before the session chooses.
+// An idle subscription has no open queue, or is brought back before the session chooses.
 static void check_idle(const struct subscription *subscription)
 {
     const struct queue *queue = subscription_queue(subscription);
@@ -619,7 +620,8 @@ static void check_rota(const struct session *session)
     ENSURE(count + session->round_robin->idle_count == session->subscriptions);
 }
 
-// Links are where they should be, but for those that a slice is still to make or undo.
+// A subscription is linked if its session waits, except for links that a slice is still to make or
+// undo.
 static void check_link(const struct session *session, const struct subscription *subscription)
 {
     bool linked = list_linked(&subscription->waiting);
@@ -719,10 +721,10 @@ static void check_totals(const struct census *census)
     ENSURE(broker->count.producers == census->producers);
     ENSURE(broker->count.workers == census->workers);
     ENSURE(census->bytes == 0);
-    ENSURE(census->subscriptions == 0); // those of queues less those of sessions
+    ENSURE(census->subscriptions == 0); // those of queues, less those of sessions
 }
 
-// Those of jobs that are gone have nothing but their place in this list.
+// The interest of a job that is gone is only in this list.
 static void check_interests(const struct broker *broker)
 {
     uint64_t untold = 0;
