@@ -11,7 +11,7 @@ void breaker_fail(struct breaker *breaker, nsec_t now_at)
     nsec_t pause_for = BREAKER_PAUSE_MIN;
 
     if (now_at < breaker->open_until) {
-        // It was sent before the breaker opened, and says nothing new.
+        // The request was sent before the breaker opened, so this is not a further failure.
         return;
     }
     breaker->failures++;

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/multi.h"
-
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct watch_socket {
+struct multi_watch {
     struct event event;
     struct list_node all; // in multi->watches
     struct multi *multi;
 };
 
-static void watch_free(struct watch_socket *watch)
+static void multi_watch_free(struct multi_watch *watch)
 {
     (void)event_del(&watch->event);
     list_remove(&watch->all);
     free(watch);
 }
 
-static void tell_over(struct multi *multi)
+static void multi_tell_over(struct multi *multi)
 {
     int left = 0;
     CURLMsg *message;
 
     while ((message = curl_multi_info_read(multi->handle, &left))) {
-        // The message is not valid beyond the next call.
+        // The message is only valid until the next call.
         CURL *transfer = message->easy_handle;
         CURLcode result = message->data.result;
 
@@ -35,46 +34,46 @@ static void tell_over(struct multi *multi)
     }
 }
 
-static void act(struct multi *multi, curl_socket_t socket, int what)
+static void multi_act(struct multi *multi, curl_socket_t socket, int what)
 {
     int running = 0;
 
     (void)curl_multi_socket_action(multi->handle, socket, what, &running);
-    tell_over(multi);
+    multi_tell_over(multi);
 }
 
-// Whatever the sockets would have libcurl do waits until it may send.
-static void rest(struct multi *multi)
+// Requests must not be sent now: stops watching the sockets until multi_run().
+static void multi_rest(struct multi *multi)
 {
     list_each (node, &multi->watches) {
-        (void)event_del(&list_item(node, struct watch_socket, all)->event);
+        (void)event_del(&list_item(node, struct multi_watch, all)->event);
     }
     multi->rests = true;
     multi->timer_at = multi->ops->now(multi->owner);
     multi->ops->changed(multi->owner);
 }
 
-static void end_rest(struct multi *multi)
+static void multi_end_rest(struct multi *multi)
 {
     multi->rests = false;
     list_each (node, &multi->watches) {
-        (void)event_add(&list_item(node, struct watch_socket, all)->event, NULL);
+        (void)event_add(&list_item(node, struct multi_watch, all)->event, NULL);
     }
 }
 
-static void socket_ready(evutil_socket_t fd, short what, void *context)
+static void multi_socket_ready(evutil_socket_t fd, short what, void *context)
 {
-    const struct watch_socket *watch = context;
+    const struct multi_watch *watch = context;
     int select = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
 
     if (watch->multi->ops->may_send(watch->multi->owner)) {
-        act(watch->multi, fd, select);
+        multi_act(watch->multi, fd, select);
     } else {
-        rest(watch->multi);
+        multi_rest(watch->multi);
     }
 }
 
-static short events_of(int what)
+static short multi_events(int what)
 {
     switch (what) {
     case CURL_POLL_IN:
@@ -88,44 +87,45 @@ static short events_of(int what)
     }
 }
 
-static struct watch_socket *watch_new(struct multi *multi, curl_socket_t fd)
+static struct multi_watch *multi_watch_new(struct multi *multi, curl_socket_t fd)
 {
-    struct watch_socket *watch = calloc(1, sizeof *watch);
+    struct multi_watch *watch = calloc(1, sizeof *watch);
 
     if (watch) {
         watch->multi = multi;
         list_append(&multi->watches, &watch->all);
-        (void)event_assign(&watch->event, multi->base, fd, 0, socket_ready, watch);
+        (void)event_assign(&watch->event, multi->base, fd, 0, multi_socket_ready, watch);
         (void)curl_multi_assign(multi->handle, fd, watch);
     }
     return watch;
 }
 
-// libcurl waits for something else at the socket, or for nothing any more.
-static int on_socket(CURL *transfer, curl_socket_t fd, int what, void *context, void *socket)
+// libcurl wants other events of the socket, or none.
+static int multi_on_socket(CURL *transfer, curl_socket_t fd, int what, void *context, void *socket)
 {
     struct multi *multi = context;
-    struct watch_socket *watch = socket;
+    struct multi_watch *watch = socket;
 
     (void)transfer;
     if (what == CURL_POLL_REMOVE) {
         if (watch) {
-            watch_free(watch);
+            multi_watch_free(watch);
         }
         return 0;
     }
     if (!watch) {
-        watch = watch_new(multi, fd);
+        watch = multi_watch_new(multi, fd);
     }
     if (watch) {
         (void)event_del(&watch->event);
-        (void)event_assign(&watch->event, multi->base, fd, events_of(what), socket_ready, watch);
+        (void)event_assign(&watch->event, multi->base, fd, multi_events(what), multi_socket_ready,
+                           watch);
         (void)event_add(&watch->event, NULL);
     }
     return 0;
 }
 
-static int on_timer(CURLM *handle, long wait_ms, void *context)
+static int multi_on_timer(CURLM *handle, long wait_ms, void *context)
 {
     struct multi *multi = context;
 
@@ -137,13 +137,13 @@ static int on_timer(CURLM *handle, long wait_ms, void *context)
     return 0;
 }
 
-static bool configure(struct multi *multi, unsigned connections)
+static bool multi_configure(struct multi *multi, unsigned connections)
 {
     CURLM *handle = multi->handle;
 
-    return curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
+    return curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, multi_on_socket) == CURLM_OK &&
            curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, multi) == CURLM_OK &&
-           curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, on_timer) == CURLM_OK &&
+           curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, multi_on_timer) == CURLM_OK &&
            curl_multi_setopt(handle, CURLMOPT_TIMERDATA, multi) == CURLM_OK &&
            curl_multi_setopt(handle, CURLMOPT_PIPELINING, CURLPIPE_NOTHING) == CURLM_OK &&
            curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, (long)connections) == CURLM_OK &&
@@ -159,7 +159,7 @@ bool multi_open(struct multi *multi, struct event_base *base, unsigned connectio
     if (!multi->handle) {
         return false;
     }
-    if (!configure(multi, connections)) {
+    if (!multi_configure(multi, connections)) {
         multi_close(multi);
         return false;
     }
@@ -174,9 +174,9 @@ void multi_close(struct multi *multi)
         return;
     }
     (void)curl_multi_cleanup(multi->handle);
-    // Should libcurl not have named one of them again.
+    // Sockets that libcurl has not removed.
     while ((first = list_first(&multi->watches))) {
-        watch_free(list_item(first, struct watch_socket, all));
+        multi_watch_free(list_item(first, struct multi_watch, all));
     }
     multi->handle = NULL;
 }
@@ -186,7 +186,7 @@ bool multi_add(struct multi *multi, CURL *transfer)
     return curl_multi_add_handle(multi->handle, transfer) == CURLM_OK;
 }
 
-void multi_take_off(struct multi *multi, CURL *transfer)
+void multi_remove(struct multi *multi, CURL *transfer)
 {
     (void)curl_multi_remove_handle(multi->handle, transfer);
 }
@@ -194,9 +194,9 @@ void multi_take_off(struct multi *multi, CURL *transfer)
 void multi_run(struct multi *multi)
 {
     if (multi->rests) {
-        end_rest(multi);
+        multi_end_rest(multi);
     }
-    // libcurl sets another timer where it needs one.
+    // libcurl sets a new timer if it needs one.
     multi->timer_at = NSEC_NEVER;
-    act(multi, CURL_SOCKET_TIMEOUT, 0);
+    multi_act(multi, CURL_SOCKET_TIMEOUT, 0);
 }

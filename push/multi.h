@@ -2,11 +2,11 @@
 #ifndef TANDEM_PUSH_MULTI_H
 #define TANDEM_PUSH_MULTI_H
 
-// libcurl's transfers in an event loop: which sockets libcurl waits for are events of the loop's
-// base, and when it wants to be called is a moment that the owner keeps. There is no thread but
-// those of libcurl's resolver, which look up names.
+// libcurl's transfers in an event loop. The sockets that libcurl waits for are events of the event
+// base, and its timer is a moment at which the owner calls multi_run(). The only threads are those
+// of libcurl's resolver.
 //
-// Should a socket not be watched, for lack of memory, its transfer ends with its time.
+// If a socket cannot be watched for lack of memory, its transfer ends at its time limit.
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
@@ -18,13 +18,13 @@
 struct event_base;
 
 struct multi_ops {
-    // The present, monotonic.
+    // The present time, monotonic.
     nsec_t (*now)(void *owner);
-    // Whether anything may be sent at this moment. As long as not, nobody calls multi_run().
+    // Whether requests may be sent now. While not, multi_run() must not be called.
     bool (*may_send)(void *owner);
-    // multi->timer_at is another moment now, or a transfer is over. Only sets a mark.
+    // multi->timer_at has changed, or a transfer is over. May only set a mark.
     void (*changed)(void *owner);
-    // The transfer is over, and no longer one of the multi's. May call no function of this header.
+    // The transfer is over and has been removed. Must not call functions of this header.
     void (*over)(void *owner, CURL *transfer, CURLcode result);
 };
 
@@ -34,24 +34,24 @@ struct multi {
     struct list_node watches;    /* private: of sockets */
     const struct multi_ops *ops; /* private */
     void *owner;                 /* private */
-    bool rests;                  /* private: until multi_run() no socket is watched */
-    nsec_t timer_at;             // when multi_run() is wanted; NSEC_NEVER: not at all
+    bool rests;                  /* private: no socket is watched until multi_run() */
+    nsec_t timer_at;             // when multi_run() is to be called; NSEC_NEVER: not at all
 };
 
-// At most `connections` are open. False without memory; there is nothing to close then.
+// Opens at most `connections`. False: no memory; then there is nothing to close.
 bool multi_open(struct multi *multi, struct event_base *base, unsigned connections,
                 const struct multi_ops *ops, void *owner) MUST_USE;
 
-// All transfers must have been taken off. Closes idle connections, too. A zeroed one is allowed.
+// Closes idle connections, too. All transfers must have been removed. A zeroed struct is allowed.
 void multi_close(struct multi *multi);
 
-// Begins the transfer. False without memory.
+// Begins the transfer. False: no memory.
 bool multi_add(struct multi *multi, CURL *transfer) MUST_USE;
 
-// Ends it, wherever it is; ops->over is not called.
-void multi_take_off(struct multi *multi, CURL *transfer);
+// Removes the transfer, in any state; ops->over is not called.
+void multi_remove(struct multi *multi, CURL *transfer);
 
-// Once timer_at has come.
+// To be called at timer_at.
 void multi_run(struct multi *multi);
 
 #endif

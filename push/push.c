@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Endpoints that are called in a turn.
+// The endpoints that are called in a turn.
 #define CALLS_AT_ONCE 16
-// Queues that are looked at in a turn.
+// The queues that are assigned in a turn.
 #define QUEUES_AT_ONCE 32
-// After a subscription failed for lack of memory, all queues are looked through this much later.
+// If a subscription fails for lack of memory, all queues are assigned again after this time.
 #define SEARCH_AGAIN_FOR NSEC_PER_SEC
 
 struct push_plan {
     struct list_node endpoints;
 };
 
-static struct endpoint *endpoint_at(const struct list_node *node)
+static struct endpoint *endpoint_in_list(const struct list_node *node)
 {
     return list_item((struct list_node *)(uintptr_t)node, struct endpoint, all);
 }
@@ -47,7 +47,7 @@ struct push *push_new(const struct push_host *host, struct broker *broker, struc
     return push;
 }
 
-static void discard(struct endpoint *endpoint)
+static void push_discard(struct endpoint *endpoint)
 {
     list_remove(&endpoint->holding);
     list_remove(&endpoint->all);
@@ -62,7 +62,7 @@ void push_free(struct push *push)
         return;
     }
     while ((first = list_first(&push->endpoints))) {
-        discard(endpoint_at(first));
+        push_discard(endpoint_in_list(first));
     }
     free(push);
     curl_global_cleanup();
@@ -96,17 +96,18 @@ void push_plan_free(struct push_plan *plan)
     struct list_node *first;
 
     while (plan && (first = list_first(&plan->endpoints))) {
-        discard(endpoint_at(first));
+        push_discard(endpoint_in_list(first));
     }
     free(plan);
 }
 
-// The endpoint of the plan that is the same; NULL where it has none.
-static struct endpoint *find_same(const struct push_plan *plan, const struct endpoint *endpoint)
+// The endpoint of the plan with the same spec; NULL: none.
+static struct endpoint *push_find_same(const struct push_plan *plan,
+                                       const struct endpoint *endpoint)
 {
     list_each (node, &plan->endpoints) {
-        if (push_spec_equal(endpoint_at(node)->spec, endpoint->spec)) {
-            return endpoint_at(node);
+        if (push_spec_equal(endpoint_in_list(node)->spec, endpoint->spec)) {
+            return endpoint_in_list(node);
         }
     }
     return NULL;
@@ -115,33 +116,33 @@ static struct endpoint *find_same(const struct push_plan *plan, const struct end
 void push_adopt(struct push *push, struct push_plan *plan)
 {
     list_each (node, &push->endpoints) {
-        struct endpoint *endpoint = endpoint_at(node);
-        struct endpoint *same = endpoint->leaving ? NULL : find_same(plan, endpoint);
+        struct endpoint *endpoint = endpoint_in_list(node);
+        struct endpoint *same = endpoint->leaving ? NULL : push_find_same(plan, endpoint);
 
         if (same) {
-            discard(same);
+            push_discard(same);
             endpoint_try_again(endpoint);
         } else {
             endpoint_leave(endpoint);
         }
     }
     list_each (node, &plan->endpoints) {
-        push_call_by(push, endpoint_at(node), push_now(push));
+        push_call_by(push, endpoint_in_list(node), push_now(push));
     }
     list_append_all(&push->endpoints, &plan->endpoints);
     push_plan_free(plan);
     if (push->stops) {
-        // None begins any more; those that are leaving are waited for.
+        // The new endpoints do not begin, and the old ones finish their requests.
         push_stop(push);
         return;
     }
-    // Which queues are whose may be another matter now.
+    // Queues may have other endpoints now.
     push->search_at = push_now(push);
     push->search_cursor = 0;
 }
 
-// The endpoint that the queue's jobs are for; NULL where they are for none.
-static struct endpoint *endpoint_of(const struct push *push, const struct queue *queue)
+// The endpoint of the queue; NULL: none.
+static struct endpoint *push_find_endpoint(const struct push *push, const struct queue *queue)
 {
     const struct policy_rule *rule = broker_policy_fallback(push->broker, queue);
 
@@ -149,7 +150,7 @@ static struct endpoint *endpoint_of(const struct push *push, const struct queue 
         return NULL;
     }
     list_each (node, &push->endpoints) {
-        struct endpoint *endpoint = endpoint_at(node);
+        struct endpoint *endpoint = endpoint_in_list(node);
         const char *name = endpoint->spec->name;
 
         if (!endpoint->leaving && slice_equal(rule->glob, slice_str(name))) {
@@ -159,20 +160,20 @@ static struct endpoint *endpoint_of(const struct push *push, const struct queue 
     return NULL;
 }
 
-// Sees to it that just the endpoint that the queue is for takes jobs from it. False without memory.
-static bool assign(const struct push *push, struct queue *queue)
+// Lets only the endpoint of the queue take its jobs. False: no memory.
+static bool push_assign(const struct push *push, struct queue *queue)
 {
     static const struct subscription_terms terms = {.limit_for = 0};
-    struct endpoint *mine = endpoint_of(push, queue);
+    struct endpoint *mine = push_find_endpoint(push, queue);
     struct slice name = queue_name(queue);
 
-    // First the subscription, so that the queue, and its name, stay.
+    // Subscribes before it unsubscribes others, so that the queue and its name stay.
     if (mine && !session_subscribed(mine->session, name) &&
         broker_subscribe(mine->session, name, &terms) != STATUS_OK) {
         return false;
     }
     list_each (node, &push->endpoints) {
-        struct endpoint *endpoint = endpoint_at(node);
+        struct endpoint *endpoint = endpoint_in_list(node);
 
         if (mine && endpoint == mine) {
             continue;
@@ -180,7 +181,8 @@ static bool assign(const struct push *push, struct queue *queue)
         if (session_subscribed(endpoint->session, name)) {
             (void)broker_unsubscribe(endpoint->session, name, false);
             if (!mine) {
-                // It may have been the last one to refer to the queue, or another has it.
+                // The queue may be gone with its last subscription. Only one endpoint was
+                // subscribed.
                 return true;
             }
         }
@@ -188,15 +190,15 @@ static bool assign(const struct push *push, struct queue *queue)
     return true;
 }
 
-static void assign_or_search(struct push *push, struct queue *queue)
+static void push_assign_or_search(struct push *push, struct queue *queue)
 {
-    if (!assign(push, queue)) {
+    if (!push_assign(push, queue)) {
         push->search_at = push_now(push) + SEARCH_AGAIN_FOR;
         push->search_cursor = 0;
     }
 }
 
-static void search(struct push *push)
+static void push_search(struct push *push)
 {
     push->search_at = NSEC_NEVER;
     for (unsigned i = 0; i < QUEUES_AT_ONCE; i++) {
@@ -205,24 +207,24 @@ static void search(struct push *push)
         if (!queue) {
             return;
         }
-        assign_or_search(push, queue);
+        push_assign_or_search(push, queue);
     }
     if (push->search_at == NSEC_NEVER) {
         push->search_at = push_now(push);
     }
 }
 
-static void hear_of_queues(struct push *push)
+static void push_assign_changed(struct push *push)
 {
     for (unsigned i = 0; i < QUEUES_AT_ONCE && broker_policy_changed_pending(push->broker); i++) {
-        assign_or_search(push, broker_policy_changed_next(push->broker));
+        push_assign_or_search(push, broker_policy_changed_next(push->broker));
     }
     if (push->search_at <= push_now(push)) {
-        search(push);
+        push_search(push);
     }
 }
 
-static bool store_got_on(const struct push *push)
+static bool push_store_advanced(const struct push *push)
 {
     return !list_empty(&push->holding) && push->host.reached(push->host.context) != push->reached;
 }
@@ -232,7 +234,7 @@ nsec_t push_due(const struct push *push)
     const struct endpoint *first = push_first_due(push);
     nsec_t at = first ? first->due_at : NSEC_NEVER;
 
-    if (broker_policy_changed_pending(push->broker) || store_got_on(push)) {
+    if (broker_policy_changed_pending(push->broker) || push_store_advanced(push)) {
         return 0;
     }
     return at < push->search_at ? at : push->search_at;
@@ -246,8 +248,8 @@ void push_work(struct push *push)
     if (!push->host.may_send(push->host.context)) {
         return;
     }
-    hear_of_queues(push);
-    if (store_got_on(push)) {
+    push_assign_changed(push);
+    if (push_store_advanced(push)) {
         push->reached = push->host.reached(push->host.context);
         list_each (node, &push->holding) {
             push_call_by(push, list_item(node, struct endpoint, holding), now_at);
@@ -260,7 +262,7 @@ void push_work(struct push *push)
         }
         endpoint_work(first);
         if (endpoint_has_left(first)) {
-            discard(first);
+            push_discard(first);
         }
     }
 }
@@ -269,7 +271,7 @@ void push_stop(struct push *push)
 {
     push->stops = true;
     list_each (node, &push->endpoints) {
-        endpoint_leave(endpoint_at(node));
+        endpoint_leave(endpoint_in_list(node));
     }
 }
 
@@ -281,7 +283,7 @@ bool push_is_busy(const struct push *push)
 bool push_resume(struct push *push, struct slice section)
 {
     list_each (node, &push->endpoints) {
-        struct endpoint *endpoint = endpoint_at(node);
+        struct endpoint *endpoint = endpoint_in_list(node);
 
         if (!endpoint->leaving && slice_equal(section, slice_str(endpoint->spec->name))) {
             endpoint_resume(endpoint);
@@ -291,28 +293,29 @@ bool push_resume(struct push *push, struct slice section)
     return false;
 }
 
-bool push_show(const struct push *push, size_t place, struct sight_push *shown)
+bool push_endpoint_info(const struct push *push, size_t place, struct sight_push *info)
 {
     list_each (node, &push->endpoints) {
         if (place-- == 0) {
-            endpoint_show(endpoint_at(node), shown);
+            endpoint_info(endpoint_in_list(node), info);
             return true;
         }
     }
     return false;
 }
 
-bool push_show_of(const struct push *push, const struct queue *queue, struct sight_push *shown)
+bool push_queue_endpoint_info(const struct push *push, const struct queue *queue,
+                              struct sight_push *info)
 {
-    const struct endpoint *endpoint = endpoint_of(push, queue);
+    const struct endpoint *endpoint = push_find_endpoint(push, queue);
 
     if (endpoint) {
-        endpoint_show(endpoint, shown);
+        endpoint_info(endpoint, info);
     }
     return endpoint != NULL;
 }
 
-void push_show_seconds(const struct push *push, struct sight_distribution *shown)
+void push_durations_info(const struct push *push, struct sight_distribution *info)
 {
-    times_show(&push->times, shown);
+    push_times_info(&push->times, info);
 }

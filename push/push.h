@@ -2,29 +2,47 @@
 #ifndef TANDEM_PUSH_PUSH_H
 #define TANDEM_PUSH_PUSH_H
 
-// Push: the broker hands the jobs of some queues to HTTP endpoints by itself, and takes the answer
-// for the worker's word. To the core an endpoint is a worker like others, a session that takes jobs
-// and says what became of them. PUSH.md beside this file tells what endpoints see.
+// Push: the broker sends the jobs of some queues to HTTP endpoints, and takes the response for the
+// report of a worker. To the core, an endpoint is a worker: a session that takes jobs and reports
+// about them. PUSH.md beside this file describes the requests.
 //
-// Which endpoints there are is a plan, made of settings; everything that may fail fails when the
-// plan is made. Which queues go to which endpoint is said by the core's policies: a rule with
-// `tell` whose glob is the name of an endpoint's section.
+// The endpoints are made as a plan, from settings; everything that can fail fails when the plan is
+// made. The policies of the core say which queues an endpoint has: a rule with `tell` whose glob is
+// the name of the endpoint's section.
 //
-// It works in the host's loop: sockets are events of the event base, and what they lead to is only
-// noted; push_work() calls the verbs, a bounded number, in each turn in which push_due() has come.
-// One thread, nothing waits.
+// Push works in the event loop of its host. Events of sockets only set marks; push_work() calls the
+// verbs, a limited number in each turn in which push_due() has come. It has one thread, and never
+// blocks.
 
+#include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "core/types.h"
 #include "proto_common/handle.h"
-#include "core/base/error_text.h"
-#include "push/settings.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#define PUSH_CONNECTIONS_MAX 256
+
+// The settings of a section with an endpoint. Texts are not NULL; an empty text is a missing key.
+struct push_settings {
+    const char *name;        // of the section: a queue, or a glob of queues
+    const char *url;         // http or https
+    const char *secret;      // push_secret, see signature.h
+    const char *secret_file; // with further secrets
+    const char *ca_file;  // certificates in PEM by which that of the endpoint is verified; empty:
+                          // the system's
+    nsec_t timeout_for;   // the limit for a request with its response; at least 1 ms
+    uint64_t max_answer;  // the limit for a result, in bytes
+    unsigned connections; // the limit of jobs being sent; 1 to PUSH_CONNECTIONS_MAX
+    bool may_be_private;  // the endpoint may have a special address (special_address.h)
+};
+
+// Whether the settings are valid; reads the files that they name. If not, sets `*why`.
+bool push_settings_check(const struct push_settings *settings, struct error_text *why) MUST_USE;
 
 struct event_base;
 struct push;
@@ -34,57 +52,59 @@ struct sight_push;
 
 struct push_host {
     void *context;
-    // Sees to it that the broker knows the present of this turn. Called by events of sockets.
+    // Tells the broker the present time. Called by events of sockets.
     void (*tick)(void *context);
-    // The position that the store has reached (record.h).
+    // The log position that the store has reached.
     uint64_t (*reached)(void *context);
-    // Whether anything may be sent at this moment. As long as not, nobody calls push_work().
+    // Whether requests may be sent now. While not, push_work() must not be called.
     bool (*may_send)(void *context);
-    const struct handles *handles; // what handles of jobs begin with
+    const struct handles *handles; // the prefix of job handles
 };
 
-// Starts without endpoints; all of it is borrowed. NULL with the reason: without memory, or where
-// libcurl cannot look up names without holding up its caller.
+// Creates push without endpoints; borrows its arguments. NULL, with `*why`: no memory, or libcurl
+// would block while it resolves names.
 struct push *push_new(const struct push_host *host, struct broker *broker, struct event_base *base,
                       struct error_text *why) MUST_USE;
 
-// Gives back the jobs that are on their way, and frees everything. NULL is allowed.
+// Gives back the jobs that are being sent, and frees everything. NULL is allowed.
 void push_free(struct push *push);
 
-// Makes endpoints of so many settings, which do nothing yet. NULL with the reason.
+// Makes endpoints from `count` settings; they do nothing yet. NULL, with `*why`: a failure.
 struct push_plan *push_plan_new(struct push *push, const struct push_settings *settings,
                                 size_t count, struct error_text *why) MUST_USE;
 
-// A plan that is not wanted after all; NULL is allowed.
+// Frees a plan that is not adopted. NULL is allowed.
 void push_plan_free(struct push_plan *plan);
 
-// From now on the endpoints of the plan are those that there are. One that is as before goes on,
-// and is tried again at once if it is paused; one that is not in it any more takes no further job,
-// and goes when those that it has sent are answered. Frees the plan.
+// Replaces the endpoints by those of the plan, and frees the plan. An endpoint that has not changed
+// goes on, and a pause of it ends. An endpoint that is not in the plan takes no further jobs, and
+// is freed after its last response.
 void push_adopt(struct push *push, struct push_plan *plan);
 
-// When push_work() is wanted, monotonic; in constant time. NSEC_NEVER: not at all.
+// When push_work() has something to do, by the monotonic clock; in constant time. NSEC_NEVER: it
+// has nothing to do.
 nsec_t push_due(const struct push *push);
 
-// Does what is due, a bounded part of it.
+// Does a limited part of the work that is due.
 void push_work(struct push *push);
 
-// The process is about to stop: nothing more is taken or sent. What is on its way goes on as long
-// as the host lets it.
+// The process is about to stop: no further job is taken or sent. Requests that have been sent
+// continue.
 void push_stop(struct push *push);
 bool push_is_busy(const struct push *push);
 
-// An operator wants the endpoint of that section tried again now, if it is paused. False: there is
-// none, or it is leaving.
+// Ends a pause of the endpoint of that section, for an operator. False: there is no such endpoint,
+// or it is about to be freed.
 bool push_resume(struct push *push, struct slice section);
 
-// What operators see of the endpoint of that place; false behind the last one.
-bool push_show(const struct push *push, size_t place, struct sight_push *shown);
+// Describes the endpoint at that position. False: there are fewer endpoints.
+bool push_endpoint_info(const struct push *push, size_t place, struct sight_push *info);
 
-// The endpoint that the queue goes to; false where it goes to none.
-bool push_show_of(const struct push *push, const struct queue *queue, struct sight_push *shown);
+// Describes the endpoint of the queue. False: it has none.
+bool push_queue_endpoint_info(const struct push *push, const struct queue *queue,
+                              struct sight_push *info);
 
-// How long requests have taken until their answers, of all endpoints that there ever were.
-void push_show_seconds(const struct push *push, struct sight_distribution *shown);
+// The times from requests to their responses, of all endpoints since the start.
+void push_durations_info(const struct push *push, struct sight_distribution *info);
 
 #endif

@@ -1,40 +1,298 @@
 /* SPDX-License-Identifier: MIT */
-#include "push/spec.h"
+#include "push/push_spec.h"
 
-#include "push/authorities.h"
-#include "push/small_file.h"
-#include "push/url.h"
+#include "push/special_address.h"
 
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <openssl/bio.h>
 #include <openssl/crypto.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+//
+// The URL
+//
+
+struct url_parts {
+    char *scheme, *user, *password, *host, *port;
+};
+
+static void url_parts_free(struct url_parts *parts)
+{
+    curl_free(parts->scheme);
+    curl_free(parts->user);
+    curl_free(parts->password);
+    curl_free(parts->host);
+    curl_free(parts->port);
+}
+
+// Sets `*text` to the part, or to NULL if there is none. False: no memory.
+static bool url_part(CURLU *url, CURLUPart which, unsigned flags, char **text)
+{
+    return curl_url_get(url, which, text, flags) != CURLUE_OUT_OF_MEMORY;
+}
+
+static bool url_split(CURLU *url, struct url_parts *parts)
+{
+    return url_part(url, CURLUPART_SCHEME, 0, &parts->scheme) &&
+           url_part(url, CURLUPART_USER, 0, &parts->user) &&
+           url_part(url, CURLUPART_PASSWORD, 0, &parts->password) &&
+           url_part(url, CURLUPART_HOST, 0, &parts->host) &&
+           url_part(url, CURLUPART_PORT, CURLU_DEFAULT_PORT, &parts->port) && parts->scheme &&
+           parts->host && parts->port;
+}
+
+// Whether the host is written as a special address. The addresses of a name are checked when it is
+// connected to.
+static bool url_host_is_special(const char *host)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    char text[INET6_ADDRSTRLEN];
+    size_t len = strlen(host);
+
+    if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
+        return address_is_special((const struct sockaddr *)(const void *)&v4);
+    }
+    if (*host != '[' || len - 2 >= sizeof text) {
+        return false;
+    }
+    memcpy(text, host + 1, len - 2);
+    text[len - 2] = '\0';
+    return inet_pton(AF_INET6, text, &v6.sin6_addr) == 1 &&
+           address_is_special((const struct sockaddr *)(const void *)&v6);
+}
+
+static char *url_origin(const struct url_parts *parts)
+{
+    size_t size = strlen(parts->scheme) + strlen(parts->host) + strlen(parts->port) + 5;
+    char *origin = malloc(size);
+
+    if (origin) {
+        (void)snprintf(origin, size, "%s://%s:%s", parts->scheme, parts->host, parts->port);
+    }
+    return origin;
+}
+
+static bool url_check_parts(const struct url_parts *parts, bool may_be_private,
+                            struct error_text *why)
+{
+    if (strcmp(parts->scheme, "https") != 0 && strcmp(parts->scheme, "http") != 0) {
+        return error_set(why, "push: neither http nor https");
+    }
+    if (parts->user || parts->password) {
+        return error_set(why, "push: a user or password in it would be shown to others");
+    }
+    if (!may_be_private && url_host_is_special(parts->host)) {
+        return error_set(why, "push: %s is not of the public Internet (push_private)", parts->host);
+    }
+    return true;
+}
+
+static bool push_url_check(const char *url, bool may_be_private, char **origin, bool *secure,
+                           struct error_text *why)
+{
+    struct url_parts parts = {0};
+    CURLU *parser = curl_url();
+    bool good = false;
+
+    if (!parser) {
+        return error_set(why, "push: out of memory");
+    }
+    if (curl_url_set(parser, CURLUPART_URL, url, 0) != CURLUE_OK) {
+        (void)error_set(why, "push: not a URL");
+    } else if (!url_split(parser, &parts)) {
+        (void)error_set(why, "push: not a URL with a host");
+    } else if (url_check_parts(&parts, may_be_private, why)) {
+        *secure = strcmp(parts.scheme, "https") == 0;
+        *origin = url_origin(&parts);
+        good = *origin || error_set(why, "push: out of memory");
+    }
+    url_parts_free(&parts);
+    curl_url_cleanup(parser);
+    return good;
+}
+
+//
+// Files
+//
+
+// A small file that a setting names, read at once. Only regular files are read, so that reading
+// does not block.
+struct small_file {
+    char *bytes;
+    size_t len;
+};
+
+static void small_file_free(struct small_file *file)
+{
+    if (file->bytes) {
+        OPENSSL_cleanse(file->bytes, file->len);
+    }
+    free(file->bytes);
+    *file = (struct small_file){0};
+}
+
+static struct slice small_file_text(const struct small_file *file)
+{
+    return slice_of(file->bytes, file->len);
+}
+
+static bool small_file_read_all(struct small_file *file, int fd, size_t most)
+{
+    ssize_t got = 1;
+
+    file->bytes = malloc(most + 1);
+    if (!file->bytes) {
+        return false;
+    }
+    // A byte more than allowed is read, in case the file grows meanwhile.
+    while (got != 0 && file->len <= most) {
+        got = read(fd, file->bytes + file->len, most + 1 - file->len);
+        if (got < 0 && errno != EINTR) {
+            return false;
+        }
+        file->len += got > 0 ? (size_t)got : 0;
+    }
+    errno = EFBIG;
+    return file->len <= most;
+}
+
+static bool small_file_open_and_read(struct small_file *file, const char *path, size_t most)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat about;
+    bool good = false;
+    int saved;
+
+    if (fd < 0) {
+        return false;
+    }
+    if (fstat(fd, &about) == 0) {
+        errno = EINVAL;
+        good = S_ISREG(about.st_mode) && small_file_read_all(file, fd, most);
+    }
+    saved = errno;
+    (void)close(fd);
+    errno = saved;
+    return good;
+}
+
+static bool small_file_read(struct small_file *file, const char *key, const char *path, size_t most,
+                            struct error_text *why)
+{
+    *file = (struct small_file){0};
+    if (small_file_open_and_read(file, path, most)) {
+        return true;
+    }
+    (void)error_set(why, "%s: %s: %s", key, path,
+                    errno == EINVAL ? "not a regular file" : strerror(errno));
+    small_file_free(file);
+    return false;
+}
+
+//
+// Certificates
+//
+
+// With this flag, every certificate in the store is trusted, even if it is not self-signed.
+static X509_STORE *authorities_new(void)
+{
+    X509_STORE *store = X509_STORE_new();
+
+    if (store && X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN) != 1) {
+        X509_STORE_free(store);
+        store = NULL;
+    }
+    return store;
+}
+
+static struct x509_store_st *authorities_of_system(struct error_text *why)
+{
+    X509_STORE *store = authorities_new();
+
+    if (store && X509_STORE_set_default_paths(store) != 1) {
+        X509_STORE_free(store);
+        store = NULL;
+    }
+    if (!store) {
+        (void)error_set(why, "push: the system's certificates cannot be used");
+    }
+    ERR_clear_error();
+    return store;
+}
+
+// The number of certificates; 0: none, or one that cannot be read.
+static unsigned authorities_add_all(X509_STORE *store, BIO *text)
+{
+    unsigned count = 0;
+    X509 *certificate;
+    bool good = true;
+
+    while (good && (certificate = PEM_read_bio_X509(text, NULL, NULL, NULL))) {
+        good = X509_STORE_add_cert(store, certificate) == 1;
+        X509_free(certificate);
+        count++;
+    }
+    // OpenSSL reports the end of the text as a missing line.
+    good = good && ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+    return good ? count : 0;
+}
+
+static struct x509_store_st *authorities_read(struct slice text, struct error_text *why)
+{
+    X509_STORE *store = authorities_new();
+    BIO *bio = text.len < INT_MAX ? BIO_new_mem_buf(text.ptr, (int)text.len) : NULL;
+
+    if (!store || !bio || authorities_add_all(store, bio) == 0) {
+        (void)error_set(why, "push_ca: no certificates in PEM that can be read");
+        X509_STORE_free(store);
+        store = NULL;
+    }
+    BIO_free(bio);
+    ERR_clear_error();
+    return store;
+}
+
+//
+// The spec
+//
 
 #define SECRET_FILE_MAX 4096
 #define CA_FILE_MAX ((size_t)4 << 20)
 
-// What the fingerprint is of: everything that makes the one endpoint differ from another.
-static bool take_print(EVP_MD_CTX *print, const void *bytes, size_t len)
+// The fingerprint is of all settings and files, so that it differs if the endpoint does.
+static bool push_hash(EVP_MD_CTX *hash, const void *bytes, size_t len)
 {
-    return EVP_DigestUpdate(print, &len, sizeof len) == 1 &&
-           EVP_DigestUpdate(print, bytes, len) == 1;
+    return EVP_DigestUpdate(hash, &len, sizeof len) == 1 && EVP_DigestUpdate(hash, bytes, len) == 1;
 }
 
-static bool print_settings(EVP_MD_CTX *print, const struct push_settings *settings)
+static bool push_hash_settings(EVP_MD_CTX *hash, const struct push_settings *settings)
 {
-    return EVP_DigestInit_ex(print, EVP_sha256(), NULL) == 1 &&
-           take_print(print, settings->name, strlen(settings->name)) &&
-           take_print(print, settings->url, strlen(settings->url)) &&
-           take_print(print, settings->secret, strlen(settings->secret)) &&
-           take_print(print, &settings->timeout_for, sizeof settings->timeout_for) &&
-           take_print(print, &settings->max_answer, sizeof settings->max_answer) &&
-           take_print(print, &settings->connections, sizeof settings->connections) &&
-           take_print(print, &settings->may_be_private, sizeof settings->may_be_private);
+    return EVP_DigestInit_ex(hash, EVP_sha256(), NULL) == 1 &&
+           push_hash(hash, settings->name, strlen(settings->name)) &&
+           push_hash(hash, settings->url, strlen(settings->url)) &&
+           push_hash(hash, settings->secret, strlen(settings->secret)) &&
+           push_hash(hash, &settings->timeout_for, sizeof settings->timeout_for) &&
+           push_hash(hash, &settings->max_answer, sizeof settings->max_answer) &&
+           push_hash(hash, &settings->connections, sizeof settings->connections) &&
+           push_hash(hash, &settings->may_be_private, sizeof settings->may_be_private);
 }
 
-static bool read_secrets(struct push_spec *spec, const struct push_settings *settings,
-                         EVP_MD_CTX *print, struct error_text *why)
+static bool push_read_secrets(struct push_spec *spec, const struct push_settings *settings,
+                              EVP_MD_CTX *hash, struct error_text *why)
 {
     struct small_file file = {0};
     bool good;
@@ -49,13 +307,13 @@ static bool read_secrets(struct push_spec *spec, const struct push_settings *set
         return false;
     }
     good = secrets_read(&spec->secrets, "push_secret_file", small_file_text(&file), why) &&
-           (take_print(print, file.bytes, file.len) || error_set(why, "out of memory"));
+           (push_hash(hash, file.bytes, file.len) || error_set(why, "out of memory"));
     small_file_free(&file);
     return good;
 }
 
-static bool read_authorities(struct push_spec *spec, const struct push_settings *settings,
-                             EVP_MD_CTX *print, struct error_text *why)
+static bool push_read_authorities(struct push_spec *spec, const struct push_settings *settings,
+                                  EVP_MD_CTX *hash, struct error_text *why)
 {
     struct small_file file = {0};
     bool good;
@@ -69,13 +327,13 @@ static bool read_authorities(struct push_spec *spec, const struct push_settings 
     }
     spec->authorities = authorities_read(small_file_text(&file), why);
     good = spec->authorities &&
-           (take_print(print, file.bytes, file.len) || error_set(why, "out of memory"));
+           (push_hash(hash, file.bytes, file.len) || error_set(why, "out of memory"));
     small_file_free(&file);
     return good;
 }
 
-static bool fill(struct push_spec *spec, const struct push_settings *settings, EVP_MD_CTX *print,
-                 struct error_text *why)
+static bool push_spec_fill(struct push_spec *spec, const struct push_settings *settings,
+                           EVP_MD_CTX *hash, struct error_text *why)
 {
     bool secure = false;
 
@@ -85,30 +343,30 @@ static bool fill(struct push_spec *spec, const struct push_settings *settings, E
     spec->may_be_private = settings->may_be_private;
     spec->name = strdup(settings->name);
     spec->url = strdup(settings->url);
-    if (!spec->name || !spec->url || !print || !print_settings(print, settings)) {
+    if (!spec->name || !spec->url || !hash || !push_hash_settings(hash, settings)) {
         return error_set(why, "push: out of memory");
     }
     if (!push_url_check(settings->url, settings->may_be_private, &spec->origin, &secure, why) ||
-        !read_secrets(spec, settings, print, why) ||
-        (secure && !read_authorities(spec, settings, print, why))) {
+        !push_read_secrets(spec, settings, hash, why) ||
+        (secure && !push_read_authorities(spec, settings, hash, why))) {
         return false;
     }
-    return EVP_DigestFinal_ex(print, spec->fingerprint, NULL) == 1 ||
+    return EVP_DigestFinal_ex(hash, spec->fingerprint, NULL) == 1 ||
            error_set(why, "push: out of memory");
 }
 
 struct push_spec *push_spec_new(const struct push_settings *settings, struct error_text *why)
 {
     struct push_spec *spec = calloc(1, sizeof *spec);
-    EVP_MD_CTX *print = EVP_MD_CTX_new();
+    EVP_MD_CTX *hash = EVP_MD_CTX_new();
     bool good = false;
 
     if (spec) {
-        good = fill(spec, settings, print, why);
+        good = push_spec_fill(spec, settings, hash, why);
     } else {
         (void)error_set(why, "push: out of memory");
     }
-    EVP_MD_CTX_free(print);
+    EVP_MD_CTX_free(hash);
     if (!good) {
         push_spec_free(spec);
         return NULL;

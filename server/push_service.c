@@ -143,19 +143,19 @@ bool push_service_resume(const struct push_service *service, struct slice sectio
 
 bool push_service_show(const struct push_service *service, size_t index, struct sight_push *shown)
 {
-    return service->push && push_show(service->push, index, shown);
+    return service->push && push_endpoint_info(service->push, index, shown);
 }
 
 bool push_service_show_of(const struct push_service *service, const struct queue *queue,
                           struct sight_push *shown)
 {
-    return service->push && push_show_of(service->push, queue, shown);
+    return service->push && push_queue_endpoint_info(service->push, queue, shown);
 }
 
 void push_service_show_seconds(const struct push_service *service, struct sight_distribution *shown)
 {
     *shown = (struct sight_distribution){.buckets = 0};
     if (service->push) {
-        push_show_seconds(service->push, shown);
+        push_durations_info(service->push, shown);
     }
 }

@@ -5,7 +5,7 @@
 // The part of a section [queue GLOB] that says where the broker itself sends the jobs
 // (push/PUSH.md).
 
-#include "push/settings.h"
+#include "push/push.h"
 #include "server/config/sections.h"
 
 #include <stdbool.h>

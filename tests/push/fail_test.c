@@ -16,7 +16,7 @@
 
 // A job that is watched is answered so, and fails with these words.
 static void check_failure(struct push_bed *bed, const char *answer, bool closes,
-                          enum outcome_kind kind, const char *words)
+                          enum push_outcome_kind kind, const char *words)
 {
     char told[300];
 

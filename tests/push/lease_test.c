@@ -318,7 +318,7 @@ static void endpoint_that_changes_takes_no_more_and_goes_with_its_last_answer(vo
     (void)PUT(bed, .body = "y");
     UNTIL(bed, bed_state(bed, 2) == JOB_GONE);
     assert_int_equal(bed_state(bed, 1), JOB_RESERVED);
-    UNTIL(bed, !push_show(bed->push, 1, &shown));
+    UNTIL(bed, !push_endpoint_info(bed->push, 1, &shown));
     assert_int_equal(bed_state(bed, 1), JOB_BURIED);
     assert_int_equal(bed_shown(bed, 0).connections, 2);
 }
@@ -355,7 +355,8 @@ static void queue_that_has_another_section_now_goes_to_that_endpoint(void **stat
     (void)PUT(bed, .queue = "ab");
     UNTIL(bed, bed->fake.count == 2);
     bed_rest(bed);
-    assert_true(push_show_of(bed->push, broker_queue_find(bed->broker, SLICE("ab")), &shown));
+    assert_true(
+        push_queue_endpoint_info(bed->push, broker_queue_find(bed->broker, SLICE("ab")), &shown));
     assert_string_equal(shown.section, "a*");
 }
 

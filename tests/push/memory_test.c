@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Without memory no plan is made, and no job is lost.
-#include "push/secrets.h"
+#include "push/signature.h"
 #include "tests/push/push_bed.h"
 #include "tests/support/nth_alloc.h"
 

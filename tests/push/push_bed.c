@@ -266,6 +266,6 @@ struct sight_push bed_shown(const struct push_bed *bed, size_t place)
 {
     struct sight_push shown;
 
-    assert_true(push_show(bed->push, place, &shown));
+    assert_true(push_endpoint_info(bed->push, place, &shown));
     return shown;
 }

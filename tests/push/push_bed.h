@@ -10,7 +10,7 @@
 #include "core/broker.h"
 #include "core/policy.h"
 #include "proto_common/sight_push.h"
-#include "push/outcome_kind.h"
+#include "push/push_request.h"
 #include "push/push.h"
 #include "tests/push/fake_endpoint.h"
 
