@@ -42,11 +42,11 @@ static struct dead_letter_entry *dead_letter_find(const struct broker *broker,
     return node ? dead_letter_of_node(node) : NULL;
 }
 
-bool dead_letter_set(struct broker *broker, struct job *job, const struct dead_letter *past)
+bool dead_letter_set(struct broker *broker, struct job *job, const struct dead_letter *letter)
 {
     struct dead_letter_entry *dead_letter =
         hash_make_room(&broker->index.dead_letters)
-            ? slab_alloc(&broker->slab, dead_letter_entry_size(past->queue.len))
+            ? slab_alloc(&broker->slab, dead_letter_entry_size(letter->queue.len))
             : NULL;
 
     if (!dead_letter) {
@@ -54,11 +54,11 @@ bool dead_letter_set(struct broker *broker, struct job *job, const struct dead_l
     }
     dead_letter_remove(broker, job);
     dead_letter->job = job;
-    dead_letter->at_ms = past->at_ms;
-    dead_letter->attempts = past->attempts;
-    dead_letter->queue_len = (uint16_t)past->queue.len;
-    dead_letter->why = (uint8_t)past->why;
-    memcpy(dead_letter->queue, past->queue.ptr, past->queue.len);
+    dead_letter->at_ms = letter->at_ms;
+    dead_letter->attempts = letter->attempts;
+    dead_letter->queue_len = (uint16_t)letter->queue.len;
+    dead_letter->why = (uint8_t)letter->why;
+    memcpy(dead_letter->queue, letter->queue.ptr, letter->queue.len);
     hash_insert(&broker->index.dead_letters, &dead_letter->by_job);
     job->dead_letter = true;
     return true;
@@ -75,13 +75,13 @@ APART void dead_letter_remove(struct broker *broker, struct job *job)
     }
 }
 
-bool job_dead_letter(const struct broker *broker, const struct job *job, struct dead_letter *past)
+bool job_dead_letter(const struct broker *broker, const struct job *job, struct dead_letter *letter)
 {
     const struct dead_letter_entry *dead_letter = dead_letter_find(broker, job);
 
-    *past = (struct dead_letter){.why = DEAD_NOT};
+    *letter = (struct dead_letter){.why = DEAD_NOT};
     if (dead_letter) {
-        *past = (struct dead_letter){
+        *letter = (struct dead_letter){
             .queue = slice_of(dead_letter->queue, dead_letter->queue_len),
             .why = (enum dead_reason)dead_letter->why,
             .attempts = dead_letter->attempts,

@@ -6,15 +6,15 @@
 #include "core/observe.h"
 #include "core/queue_private.h"
 
-// Where there was no memory for an entry, it is tried again after so long.
+// Without memory for an entry, it is tried again after this time.
 #define INDEX_AGAIN_FOR NSEC_PER_SEC
-// The steps that a job knows wrap after so many.
+// The steps in a job wrap after this number.
 #define STEPS_WRAP (INT64_C(1) << 32)
 
 struct expiry_entry {
     struct tree_node node;
     struct job *job;
-    int64_t step; // since when it is ready, in steps of the monotonic clock
+    int64_t step; // when it became ready, in steps of the monotonic clock
 };
 
 static struct expiry_entry *expiry_entry_in(const struct tree_node *node)
@@ -36,15 +36,14 @@ static nsec_t expiry_limit_for(const struct queue *queue)
     return queue->policy->rule.spec.expire_after_for;
 }
 
-// In steps, so many that the job has certainly been ready for that long.
+// The number of steps after which a job has certainly been ready for longer than the limit.
 static uint32_t expiry_limit_steps(const struct queue *queue)
 {
     return (uint32_t)(((expiry_limit_for(queue) - 1) >> WAIT_STEP_BITS) + 2);
 }
 
-// How long jobs may stay at least when all are back after a restart, or for as long as the policy
-// lets them: one may have been held until then, which is not recorded, and the wall clock may have
-// been set ahead.
+// Before this moment after a restart no job expires: a job may have been held until the restart,
+// which is not recorded, and the wall clock may have been set ahead.
 static nsec_t expiry_spared_until(const struct broker *broker, const struct queue *queue)
 {
     nsec_t spared_for =
@@ -90,7 +89,8 @@ static struct expiry_entry *expiry_entry_at(const struct gate *gate, int64_t ste
     return entry;
 }
 
-// NULL: it is not indexed. A machine may have slept for longer than the steps take to wrap.
+// NULL: it is not in the index. A machine may have been suspended for longer than the steps take to
+// wrap.
 static struct expiry_entry *expiry_entry_of(const struct broker *broker, const struct gate *gate,
                                             const struct job *job)
 {
@@ -163,7 +163,8 @@ void expiry_index(struct broker *broker, struct queue *queue, struct job *job)
     }
 }
 
-// The whole tree comes to stand below the first node, which has nothing to its left, of another.
+// Hangs the tree of indexes dropped before below the leftmost node of this one, so that both are
+// freed in slices.
 static void expiry_drop_index(struct broker *broker, struct gate *gate)
 {
     struct tree_node *first = tree_first(&gate->waits);
@@ -177,7 +178,7 @@ static void expiry_drop_index(struct broker *broker, struct gate *gate)
     expiry_set_unindexed(gate, 0, NSEC_NEVER);
 }
 
-// What is left is turned until nothing stands to the left of its top, which then goes.
+// Rotates the tree until its top has no left child, and frees that.
 void expiry_free_dropped(struct broker *broker, unsigned *budget)
 {
     struct tree_node **top = &broker->gates.dropped;
@@ -198,7 +199,7 @@ void expiry_free_dropped(struct broker *broker, unsigned *budget)
 }
 
 //
-// What falls due
+// Due jobs
 //
 
 nsec_t expiry_due_at(const struct broker *broker, const struct queue *queue)

@@ -19,7 +19,7 @@ bool gate_wanted(const struct policy_spec *policy)
            policy->expire_after_for > 0 || policy->weight > 0;
 }
 
-// Later than any moment that comes, but a moment.
+// Saturates below NSEC_NEVER, which means that no moment is set.
 static nsec_t gate_later(nsec_t at, nsec_t by_for)
 {
     nsec_t sum_at = nsec_add(at, by_for);
@@ -27,8 +27,8 @@ static nsec_t gate_later(nsec_t at, nsec_t by_for)
     return sum_at == NSEC_NEVER ? NSEC_NEVER - 1 : sum_at;
 }
 
-// When the rate of a queue of that name, whose gate is made now, is at rest. How far ahead that may
-// be, where the wall clock was set, its policy says (forget_older()).
+// When the rate of a queue is at rest by its memo. After steps of the wall clock that may be too
+// far ahead, which gate_cap_rest() corrects.
 static nsec_t gate_stored_rest(const struct broker *broker, const struct queue *queue)
 {
     const struct memo *memo = broker_memo_find(broker, MEMO_RATE, queue_name_slice(queue));
@@ -36,7 +36,7 @@ static nsec_t gate_stored_rest(const struct broker *broker, const struct queue *
     return memo ? gate_later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 }
 
-// The rate has used what the memo says, or `used_until_at`, whichever is more.
+// Sets the used part of the rate to that of the memo or to `used_until_at`, whichever is later.
 static void gate_load_rate(const struct broker *broker, const struct queue *queue,
                            nsec_t used_until_at)
 {
@@ -61,7 +61,7 @@ bool gate_make(struct broker *broker, struct queue *queue)
     return gate != NULL;
 }
 
-// How far ahead of the present `rests_at` may lie for a job to be taken.
+// The largest lead of `rests_at` over the present at which a job may be taken.
 static nsec_t gate_burst_for(const struct policy_spec *policy)
 {
     nsec_t more = policy->burst > 1 ? (nsec_t)policy->burst - 1 : 0;
@@ -138,7 +138,7 @@ static struct gate *gate_by_began(const struct tree_node *node)
     return node ? container_of((struct tree_node *)(uintptr_t)node, struct gate, by_began) : NULL;
 }
 
-// Of one tag, the oldest job goes first.
+// If the tags are equal, the oldest job goes first.
 static bool gate_tag_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct gate *x = gate_by_tag(a);
@@ -214,7 +214,7 @@ struct gate *gates_by_began(const struct broker *broker, const struct gate *gate
     return next && next->pri == pri ? next : NULL;
 }
 
-// Open queues with and without one stand in trees of their own.
+// Open queues with and without a weight are in separate trees.
 static void gate_set_weight(struct broker *broker, struct queue *queue, uint32_t weight)
 {
     struct gate *gate = queue->gate;
@@ -234,8 +234,8 @@ static void gate_set_weight(struct broker *broker, struct queue *queue, uint32_t
     gate_place(broker, queue);
 }
 
-// What an old policy has put off by days, a new one that takes many a second must not wait for: at
-// worst, all that it lets be taken at once has been. The memo still says what the old one has.
+// A queue with a new policy of many takes a second must not wait for days because of its old
+// policy: at worst, its whole burst is used up. The memo still has the value of the old policy.
 static void gate_cap_rest(const struct broker *broker, struct queue *queue)
 {
     const struct policy_spec *policy = gate_policy(queue);
@@ -263,8 +263,8 @@ void gate_set(struct broker *broker, struct queue *queue, nsec_t recovery_before
     expiry_set(broker, queue);
     gate_set_weight(broker, queue, queue->policy ? gate_policy(queue)->weight : 0);
     if (queue->policy && gate_wanted(gate_policy(queue))) {
-        // The policy before may have been that of the file, until that of the run time is back. One
-        // that is only said again must not have what it has cut begin anew.
+        // The policy before may have been that of the file, before the one set at run time was
+        // restored. A policy that is merely set again does not read the memo again.
         if (gate->kept_at == 0 && gate_recovery_for(queue) > recovery_before_for) {
             gate_load_rate(broker, queue, gate->rests_at);
         }
@@ -322,7 +322,7 @@ bool gate_retains(struct broker *broker, struct queue *queue)
     return true;
 }
 
-// How many of them the rate lets be taken at once.
+// The number of jobs that the rate allows to be taken now.
 static uint64_t gate_rate_capacity(const struct broker *broker, const struct queue *queue)
 {
     const struct policy_spec *policy = gate_policy(queue);

@@ -28,8 +28,8 @@ struct gate {
     struct timer wakes; // in broker->timers.gates: it may give a job again; or it need not be
                         // retained any more
     nsec_t rests_at;    // monotonic: the rate is at rest from then on
-    nsec_t kept_at;     // the same as the store knows it (rate_memo.h); 0 where that is
-                        // nothing, or what another policy has used
+    nsec_t kept_at; // the same as recorded in a memo (rate_memo.h); 0 without one, or if it is of
+                    // another policy
 
     // Expiry (expiry.h).
     bool expires; // it is counted in broker->gates.expiring

@@ -14,7 +14,7 @@
 struct grants {
     size_t refs;
     size_t count;
-    struct grant list[]; // and behind it the bytes of the globs
+    struct grant list[]; // followed by the bytes of the globs
 };
 
 struct grants *grants_new(const struct grant *list, size_t count)
@@ -143,11 +143,11 @@ bool session_has_grants(const struct session *session)
     return session->grants != NULL;
 }
 
-// To compare so many bytes of a name with a glob takes about as long as to look at a link.
+// Comparing this many bytes of a name with a glob costs about as much as looking at a link.
 #define BYTES_A_LINK 16
 
-// APART is worth 1.5 % of a put, by tests/budget: mostly there are no rules. Where there are many,
-// and names are long, it takes longer than most commands.
+// APART saves 1.5 % of a put, by tests/budget, since mostly there are no rules. With many rules and
+// long names, this takes longer than most commands, so that it is charged.
 static APART bool session_has_right(const struct session *session, enum right right,
                                     struct slice name)
 {
@@ -200,7 +200,7 @@ enum status session_check_job(const struct session *by, enum right right, const 
     return session_may(by, MAY_OBSERVE, queue) ? STATUS_FORBIDDEN : STATUS_NOT_FOUND;
 }
 
-// Without an extra part the session is not wide.
+// A session without an extra part is not wide: the loop is short.
 static APART bool subscriptions_all_barred(const struct session *session)
 {
     size_t looked = 0;

@@ -7,7 +7,7 @@
 #include "core/queue_private.h"
 #include "core/timers.h"
 
-// Behind the header of a job with a large body stands a pointer to it.
+// A job with a large body has a pointer to it behind its header.
 static struct blob *job_large_body(const struct job *job)
 {
     struct blob *blob;
@@ -21,13 +21,13 @@ static uint32_t job_seconds(nsec_t duration)
     return nsec_units(duration, NSEC_PER_SEC, UINT32_MAX);
 }
 
-// What stands before the block for rare things: the namesake of a job with a name.
+// The size of the struct namesake before the rare part of a job with a name.
 static size_t job_extra_prefix(size_t key_len)
 {
     return key_len > 0 ? sizeof(struct namesake) : 0;
 }
 
-// The block for rare things, with room for a name and a reducer of these lengths.
+// A rare part with room for a name and a reducer of these lengths.
 static struct job_extra *job_extra_new(struct broker *broker, struct job *job, size_t key_len,
                                        size_t reducer_len)
 {
@@ -78,7 +78,7 @@ static bool job_set_body(struct job *job, const struct job_spec *spec, struct sl
     return blob != NULL;
 }
 
-// What the contract says beyond the header.
+// Stores the parts of the contract that the header has no room for.
 static bool job_set_extra(struct broker *broker, struct job *job, const struct job_spec *spec)
 {
     struct slice key = spec->key_kind == KEY_NAME ? spec->key : slice_of(NULL, 0);
@@ -105,8 +105,8 @@ static bool job_set_extra(struct broker *broker, struct job *job, const struct j
     return true;
 }
 
-// Of a job with a body of `len` bytes, or a large one. A short body fits into what the compiler
-// leaves behind the header.
+// The size of a job with a body of `len` bytes, or a large one. A short body fits into the padding
+// behind the header.
 static size_t job_size(bool large, size_t len)
 {
     size_t size = offsetof(struct job, body) + (large ? sizeof(struct blob *) : len);
@@ -114,7 +114,7 @@ static size_t job_size(bool large, size_t len)
     return size > sizeof(struct job) ? size : sizeof(struct job);
 }
 
-// A job gets its id and its links when it is linked; what stands behind these begins as zero.
+// A job gets its id and its links when it is linked; the fields behind these begin as zero.
 #define LINKS_END (offsetof(struct job, place) + sizeof((struct job *)NULL)->place)
 
 struct job *job_new(struct broker *broker, const struct job_spec *spec)
@@ -125,7 +125,7 @@ struct job *job_new(struct broker *broker, const struct job_spec *spec)
     if (!job) {
         return NULL;
     }
-    // To clear all of it, the compiler takes a string instruction, which is slow to begin.
+    // To clear the whole job, the compiler uses a string instruction, which is slow to start.
     memset((char *)job + LINKS_END, 0, sizeof *job - LINKS_END);
     job->queue = spec->queue->place;
     job->pri = spec->pri;
@@ -174,7 +174,7 @@ void job_set_delay(struct broker *broker, struct job *job, nsec_t delay_for)
     }
 }
 
-// The first 15 are counted in the header; then they move on together.
+// The header counts up to 15; the next one moves 16 of them to the rare part.
 void job_count_reserve(struct broker *broker, struct job *job)
 {
     if (job->reserves < 15) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Where a job stands: the one place that puts jobs into containers and takes them out, and keeps
-// the counts beside the containers.
+// Only this file puts jobs into the containers of their states and takes them out, and keeps the
+// counts beside the containers.
 
 #include "core/job_state.h"
 
@@ -19,8 +19,9 @@ static bool job_ready_before(const struct tree_node *a, const struct tree_node *
     return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
 }
 
-// What is set in one turn is due in one moment: the order of setting decides. (The number wraps
-// after 2^32 delays; two jobs of one moment and one number go by their place among equals.)
+// Equal delays that are set in one turn end at one moment, in the order in which they were set.
+// (The number wraps after 2^32 delays; jobs of one moment and one number go by their places among
+// equals.)
 static bool job_delay_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct job *x = job_in_tree(a);
@@ -40,7 +41,7 @@ static bool job_lease_before(const struct tree_node *a, const struct tree_node *
     return x->due_at != y->due_at ? x->due_at < y->due_at : x->seq < y->seq;
 }
 
-// Two jobs of one number go by their ids: a store may tell of such.
+// A store may have two jobs of one number: they go by their ids.
 static bool job_burial_before(const struct tree_node *a, const struct tree_node *b)
 {
     const struct job *x = job_in_tree(a);
@@ -141,8 +142,8 @@ static void job_leave_reserved(struct broker *broker, struct job *job)
     }
 }
 
-// Buried jobs come back in no order, and are in order all the same at any time: putting a million
-// of them in order takes seconds.
+// Buried jobs are restored in no order, and kept in order by a tree meanwhile, since sorting a
+// million of them at the end takes seconds.
 static void job_enter_buried(struct broker *broker, struct queue *queue, struct job *job)
 {
     if (broker->restoring.active) {
@@ -161,7 +162,7 @@ static void job_leave_buried(struct broker *broker, struct queue *queue, struct 
     }
 }
 
-// The tree is turned until its first node is at the top, which then leaves.
+// Rotates the tree until its first node is at the top, and takes that out.
 void queue_end_return(struct queue *queue)
 {
     struct tree_node *node = queue->returning.root;
@@ -220,7 +221,7 @@ static void job_enter_ready(struct broker *broker, struct queue *queue, struct j
     queue->ready_in[band_of(job->pri)]++;
     broker->count.ready_in[band_of(job->pri)]++;
     if (tree_first(&queue->ready) == &job->place.tree) {
-        // Behind another, it changes nothing about what the queue has to offer.
+        // A job behind another one does not change the best job of the queue.
         open_queue_review(broker, queue);
     }
 }
@@ -270,7 +271,7 @@ static void job_enter_state(struct broker *broker, struct queue *queue, struct j
     broker->count.jobs[to->state]++;
 }
 
-// What the policy of the queue, which has a gate, makes of a job that has come to a state.
+// Applies the policy of a queue with a gate after a job has entered a state.
 static APART void job_review_gate(struct broker *broker, struct queue *queue, struct job *job)
 {
     gate_review(broker, queue);
@@ -279,7 +280,7 @@ static APART void job_review_gate(struct broker *broker, struct queue *queue, st
     }
 }
 
-// And of one that is about to leave its state, of which it is in no container any more.
+// The same for a job that has left the container of its state, which is not changed yet.
 static void job_review_expiry(struct broker *broker, struct queue *queue, const struct job *job)
 {
     if (job->state == JOB_READY && queue_expires(queue)) {
@@ -307,7 +308,7 @@ void job_begin(struct broker *broker, struct job *job, const struct job_place *t
     }
 }
 
-// A session that was given the job, but not told of it yet, must be served again.
+// A session that was assigned the job, but not told of it yet, must be served again.
 static void job_leave_uninformed_holder(struct broker *broker, struct job *job)
 {
     struct session *session = session_holding(broker, job);
@@ -351,7 +352,7 @@ void job_set_pri(struct broker *broker, struct job *job, uint32_t pri)
         job_move(broker, job, &ready);
         expiry_set_since(broker, queue_at(broker, job), job, since);
     } else {
-        job->pri = pri; // no container goes by it
+        job->pri = pri; // no container is ordered by it
     }
 }
 
@@ -380,14 +381,14 @@ void job_transfer(struct broker *broker, struct job *job, struct queue *to)
     job_give_up_bound(broker, from, job->seq);
     if (from->gate) {
         job_review_expiry(broker, from, job);
-        gate_review(broker, from); // no two gates stand at the place of one job
+        gate_review(broker, from); // before the other gate gets the job's place
     }
     from->bytes -= job_body_bytes(job);
     to->bytes += job_body_bytes(job);
     job->queue = to->place;
     job_enter_state(broker, to, job, &place);
     if (place.state == JOB_READY && !queue_expires(to)) {
-        job->ready_at_step = since; // else who moved it wants it to be worked, however old it is
+        job->ready_at_step = since; // in a queue with expiry, the wait of a moved job starts again
     }
     if (to->gate) {
         job_review_gate(broker, to, job);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
-// Keys: what makes a second submission of the same thing join the first. A job holds its key while
-// it is live and not buried. The bytes of a content key are the job's own body, or the digest that
-// its blob has.
+// Keys, by which a second submission joins the first job with the same key. A job holds its key
+// while it is live and not buried. The bytes of a content key are the job's own body, or the digest
+// in its blob.
 //
-// A name is looked for in its queue, and, by those who know no queue, in all. Each queue may have a
-// job of that name: the index by name holds the one that has held it longest. The others stand
-// behind it in its ring and are, like those with a content key, in the index by key, so that
-// neither finding nor leaving depends on how many they are. Nearly all names are held once: such a
-// job is in the one index alone.
+// A name is looked up in a queue, or, by clients that know no queue, in all. Each queue may have a
+// job of that name: the index by name has the one that has held it longest. The others form a ring
+// behind it and are, like jobs with a content key, in the index by key, so that the cost of finding
+// and leaving does not depend on their number. Nearly all names are held once: such a job is in the
+// index by name alone.
 
 #include "core/key.h"
 
@@ -71,7 +71,7 @@ bool job_has_key(const struct job *job)
     return extra->key_kind == KEY_CONTENT ? job_body(job).len > 0 : extra->key_len > 0;
 }
 
-// A long body is a blob: nothing is hashed twice.
+// A long body is a blob, which keeps its digest: it is not hashed twice.
 struct job_key job_key(const struct job *job)
 {
     const struct job_extra *extra = job->extra;
@@ -98,7 +98,7 @@ static uint64_t key_hash_whole(const struct queue *queue, enum key_space space, 
     return hash_mix(alone ^ hash_mix(queue->name_hash + space));
 }
 
-// The first of those who hold the name; NULL for none.
+// The first of the jobs that hold the name; NULL for none.
 static struct job_extra *key_first_of_name(const struct broker *broker, struct slice name,
                                            uint64_t alone)
 {
@@ -131,8 +131,8 @@ static struct job *key_find_in_queue(const struct broker *broker, const struct q
     return NULL;
 }
 
-// A name is looked for among the first of all names: only where another queue has that one is it
-// looked for again.
+// A name is looked up in the index by name; only if the job there is in another queue, the index by
+// key is searched, too.
 struct job *key_find(const struct broker *broker, const struct queue *queue, struct job_key key,
                      struct key_hash *hash)
 {
@@ -199,7 +199,7 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
     }
 }
 
-// The hash of a content is known since it was submitted.
+// The hash of a content key is known since the submission.
 struct job *key_find_rival(const struct broker *broker, const struct job *job,
                            struct key_hash *hash)
 {
@@ -248,7 +248,7 @@ void key_yield(struct broker *broker, struct job *job)
     }
 }
 
-// The hash of a content is asked for by key_claim(), too.
+// key_claim() reads the hash of a content key, too.
 void key_move(struct broker *broker, struct job *job, const struct queue *to)
 {
     struct job_extra *extra = job->extra;
@@ -295,6 +295,6 @@ const struct job *job_next_of_name(const struct job *job)
         return NULL;
     }
     next = job_of_namesake(list_item(job_namesake(extra)->ring.next, struct namesake, ring));
-    // Behind the last one the ring begins anew.
+    // The last one of the ring is followed by the first.
     return next->first ? NULL : next->job;
 }

@@ -6,7 +6,7 @@
 #include "core/base/memory.h"
 #include "core/broker_private.h"
 
-// A longer value is in a blob of its own, so that a store need not copy it.
+// A longer value is put into a blob, so that a store need not copy it.
 #define COPIED_MAX ((size_t)2048)
 
 static uint64_t memo_hash_of(const struct hash_node *node)
@@ -70,7 +70,7 @@ void memo_free(struct broker *broker, struct memo_entry *entry)
     slab_free(&broker->memos.slab, entry, len);
 }
 
-// NULL without memory. `blob` is what the value is in, or NULL.
+// NULL without memory. `blob` contains the value, or is NULL.
 static struct memo_entry *memo_copy_into(struct broker *broker, const struct memo *memo,
                                          struct blob *blob)
 {

@@ -5,16 +5,17 @@
 #include "core/broker_private.h"
 #include "core/record_private.h"
 
-// So many of the oldest may go for a new one at once; the others follow in ticks.
+// The memos that are evicted at once for a new one; ticks evict the others.
 #define EVICTED_AT_ONCE 16
-// So many memos are looked at to tell when there will be room.
+// The memos that are visited to foresee when there will be room.
 #define ROOM_LOOKAHEAD 256
 
-// How a kind behaves: the oldest go, and the store need not have it; or new ones are refused.
+// Kinds that evict the oldest memos, and that the store need not record. Other kinds refuse new
+// ones.
 static const bool evicts_oldest[MEMO_KINDS] = {[MEMO_RESULT] = true, [MEMO_UNIQUE] = true};
 
-// What an operator says while memory is short may be what frees it: that jobs expire, say; and so
-// may be what a worker does with the job that it has.
+// A policy set while memory is short may free memory: it may have jobs expire. The lease of a
+// worker may, too: the worker may finish its job.
 static const bool set_while_short[MEMO_KINDS] = {[MEMO_POLICY] = true, [MEMO_LEASE] = true};
 
 void memo_forget(struct broker *broker, struct memo_entry *entry)
@@ -26,7 +27,7 @@ void memo_forget(struct broker *broker, struct memo_entry *entry)
     memo_remove(broker, entry);
 }
 
-// Drops the oldest until the kind takes no more than it may. False: the budget did not suffice.
+// Evicts the oldest until the kind is within its limit. False: the budget did not suffice.
 static bool memo_evict_oldest(struct broker *broker, struct memos_of_kind *of, unsigned *budget)
 {
     while (of->usage.bytes > of->most) {
@@ -83,7 +84,7 @@ nsec_t broker_memo_room_at(const struct broker *broker, const struct memo *memo)
     return room_at;
 }
 
-// Whether the kind, and the share, may take as many bytes more, in the place of those of `old`.
+// True if the kind, and the share, have room for the memo in place of `old`.
 static bool memo_has_room(const struct memos_of_kind *of, const struct memo *memo,
                           const struct memo_entry *old)
 {
@@ -117,7 +118,7 @@ static enum status memo_check_new(const struct broker *broker, const struct memo
     return memory_is_short() && !set_while_short[memo->kind] ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-// The memo is in place of the old one, if there is one; the store has it, if it has the room.
+// Puts the memo in place of the old one, if there is one, and records it if the store has room.
 static enum status memo_put(struct broker *broker, struct memo_entry *entry, struct memo_entry *old)
 {
     struct memos *memos = &broker->memos;
@@ -161,7 +162,7 @@ static enum status memo_replace(struct broker *broker, const struct memo *memo,
     return status;
 }
 
-// As its caller wishes: refused where the store could not be told.
+// For a caller that asks for it: refused if the store has no room for the record.
 static enum status memo_drop(struct broker *broker, struct memo_entry *entry)
 {
     if (list_linked(&entry->recorded) &&

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
-// How long jobs wait for a worker and are worked on. Nothing here is asked for by who does not
-// observe.
+// Durations of waits and runs, counted only while the host observes.
 
-// Lines in the log for jobs that fail or lose their holder. There may be as many as there are jobs:
-// so many a second are written, and the next one says how many were not.
+// Log lines about jobs that fail or lose their holder. There may be millions: a few a second are
+// written, and the next line has the number of those that were omitted.
 
 #include "core/observe.h"
 
@@ -12,7 +11,7 @@
 #include "core/base/memory.h"
 #include "core/job_private.h"
 
-// Buckets are counted in units of half the first bound, two units wide at first.
+// Buckets are computed in units of half the first bound; the first ones are two units wide.
 #define UNIT ((nsec_t)50000)
 #define BEGUN_MASK ((UINT64_C(1) << 44) - 1)
 
@@ -48,7 +47,7 @@ static void histogram_add(struct histogram *spans, size_t bucket, nsec_t span)
     spans->sum_us += (uint64_t)(span / NSEC_PER_USEC);
 }
 
-// Where times of the queue are counted; NULL where there is no room for them.
+// The histograms of the queue, allocated if they are missing; NULL without memory.
 static struct queue_times *queue_times_of(struct broker *broker, struct queue *queue)
 {
     if (!queue->times && !memory_is_short()) {
@@ -57,7 +56,7 @@ static struct queue_times *queue_times_of(struct broker *broker, struct queue *q
     return queue->times;
 }
 
-// The end of the job's lease does not tell when it began.
+// Stores the beginning of a lease that cannot be computed from its end.
 static void note_lease_begin(struct broker *broker, struct job *job, nsec_t begun_at)
 {
     struct job_extra *extra = job->extra;
@@ -88,7 +87,7 @@ void observe_taken(struct broker *broker, struct job *job, bool limited)
     }
 }
 
-// When the lease began, where its end tells.
+// Computes the beginning of the lease from its end. False if that is not possible.
 static bool lease_begin_from_end(const struct job *job, nsec_t *begun_at)
 {
     *begun_at = job->due_at - nsec_from_seconds(job->ttr);
@@ -145,10 +144,10 @@ void observe_queue_gone(struct broker *broker, struct queue *queue)
     queue->times = NULL;
 }
 
-// The most lines in a second.
+// The largest number of lines in a second.
 #define LOSS_LINES_MAX 10
 
-// Whether there may be a line now; `*suppressed`: how many there were not since the last.
+// True if a line may be written now; `*suppressed` is the number omitted since the last one.
 static bool loss_log_allowed(struct loss_rate *rate, nsec_t now_at, uint64_t *suppressed)
 {
     if (rate->lines == 0 || now_at - rate->since >= NSEC_PER_SEC) {

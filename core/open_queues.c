@@ -84,7 +84,7 @@ static bool offer_before(const struct tree_node *a, const struct tree_node *b)
     if (x->pri != y->pri || x->seq != y->seq) {
         return x->pri != y->pri ? x->pri < y->pri : x->seq < y->seq;
     }
-    return (uintptr_t)x < (uintptr_t)y; // a job that has moved may have left its place there
+    return (uintptr_t)x < (uintptr_t)y; // equal if a job has moved to another queue
 }
 
 static void queue_set_offer(struct broker *broker, struct bound *offer, const struct job *best)
@@ -127,7 +127,7 @@ struct queue *backlog_first(struct broker *broker)
         if (best && best->pri == offer->pri && best->seq == offer->seq) {
             return queue;
         }
-        // The job that it stood for has left.
+        // The job of this offer has left.
         charge_links(broker, 1);
         if (best) {
             queue_set_offer(broker, offer, best);

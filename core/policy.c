@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 
-// The rules are set anew: which queues that brings to another policy.
-
 #include "core/policy_private.h"
 
 #include "core/base/glob.h"
@@ -114,9 +112,9 @@ void policies_clear(struct broker *broker)
     policy_set_clear(&broker->policies.set);
 }
 
-// So many globs are matched in the place of one queue that is looked at.
+// The globs whose comparison costs as much as one queue.
 #define GLOBS_PER_QUEUE 16
-// Where there is no memory for what a queue needs, its policy is tried again after so long.
+// Without memory for the gate of a queue, its policy is tried again after this time.
 #define POLICY_RETRY_FOR NSEC_PER_SEC
 
 struct policy_copies {
@@ -131,7 +129,7 @@ void policies_discard(struct policy_copies *copies)
     }
 }
 
-// False without memory; the set is to be cleared in any case.
+// False without memory; the caller clears the set in any case.
 static bool policy_set_fill(struct policy_set *set, const struct policy_rule *rules, size_t count)
 {
     set->all = calloc(count + 1, sizeof *set->all);
@@ -191,7 +189,7 @@ bool broker_policies_settled(const struct broker *broker)
     return !broker->policies.changed;
 }
 
-// The place that the walk looks at next; NULL after the last.
+// The next queue of the walk; NULL after the last.
 static struct queue *policies_next_queue(struct broker *broker)
 {
     struct queue *queue;

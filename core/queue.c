@@ -107,8 +107,8 @@ void queue_forget(struct broker *broker, struct queue *queue)
     slab_free(&broker->slab, queue, sizeof *queue + queue->name_len);
 }
 
-// Most names are asked for several times in a row: that spares a hash. NULL where it is another
-// one.
+// The queue that was found last, NULL if the name is another one. Most names are looked up several
+// times in a row, so that this spares a hash.
 static struct queue *queue_found_last(const struct broker *broker, struct slice name)
 {
     struct queue *last = broker->index.last_named;
@@ -151,7 +151,7 @@ static enum status queue_hold_other(struct broker *broker, struct slice name, st
     return STATUS_OK;
 }
 
-// A name that a queue has is none that is refused.
+// The name of an existing queue is valid, so that it is not checked.
 enum status queue_hold_uncapped(struct broker *broker, struct slice name, struct queue **queue)
 {
     *queue = queue_found_last(broker, name);

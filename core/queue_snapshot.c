@@ -5,9 +5,9 @@
 #include "core/broker_private.h"
 #include "core/charge.h"
 
-// So many queues that are passed over cost as much as one that is looked at.
+// The skipped queues that cost as much as one link.
 #define SKIPPED_PER_LINK 8
-// So many are passed over at once.
+// The queues that are skipped at once.
 #define SKIPPED_AT_ONCE (BROKER_SLICE * SKIPPED_PER_LINK)
 
 static struct queue_snapshot *snapshot_in(struct list_node *all)
@@ -57,7 +57,8 @@ void queue_snapshots_remove(struct broker *broker, const struct queue *queue)
     *(later ? &later->earlier : &broker->snapshots.last) = queue->earlier;
 }
 
-// Whether a queue is on the roll that had not gone before its moment.
+// True if the snapshot contains the queue, provided that it was not removed before the snapshot
+// began.
 static bool snapshot_has(const struct queue_snapshot *snapshot, const struct queue *queue)
 {
     return queue->came_at <= snapshot->at;
@@ -84,7 +85,7 @@ bool queue_snapshots_retain(struct broker *broker, struct queue *queue)
     return true;
 }
 
-// No roll has it. What that cost is taken off the budget.
+// Frees a queue that no snapshot contains, and subtracts the cost from the budget.
 static void snapshots_free_queue(struct broker *broker, struct queue *queue, unsigned *budget)
 {
     if (queue->passed) {
@@ -129,8 +130,8 @@ void queue_snapshot_begin(struct broker *broker, struct queue_snapshot *snapshot
     queue_snapshot_rewind(snapshot);
 }
 
-// Passes over queues that had gone before the roll's moment, from that one on. True: it has passed
-// over as many as may be at once. Of those that older rolls have, many may have gone.
+// Skips queues that were removed before the snapshot began, from that one on. True: it has skipped
+// as many as it may at once. Older snapshots may retain a large number of them.
 static bool snapshot_skip_gone(struct broker *broker, struct queue_snapshot *snapshot,
                                struct queue **queue)
 {
@@ -155,7 +156,7 @@ static bool snapshot_skip_gone(struct broker *broker, struct queue_snapshot *sna
     return true;
 }
 
-// The cursor stands at queues of the roll alone, which stay as long as the roll.
+// The cursor is always a queue that the snapshot contains, which stays until the snapshot ends.
 const struct queue *queue_snapshot_next(struct broker *broker, struct queue_snapshot *snapshot)
 {
     const struct queue *from = snapshot->passed ? snapshot->passed : snapshot->cursor;

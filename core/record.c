@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// How a job stands, said for a store: what a restart must know of it.
+// Records for the store, and the descriptions of jobs and pauses in them.
 
 #include "core/record_private.h"
 
@@ -130,7 +130,7 @@ uint64_t record_pause_append(struct broker *broker, const struct queue *queue)
                                   : 0;
 }
 
-// A moment of the monotonic clock, by the wall clock. One that has passed is the present.
+// Converts a moment of the monotonic clock to the wall clock. A moment in the past is the present.
 static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
 {
     nsec_t left = at - broker->now.mono;
@@ -138,8 +138,8 @@ static nsec_t on_wall_clock(const struct broker *broker, nsec_t at)
     return left > 0 ? nsec_add(broker->now.wall, left) : broker->now.wall;
 }
 
-// Since when the job is ready, by the wall clock, where its queue lets jobs expire. That of a job
-// that is held is not known: it becomes ready anew.
+// When the job became ready, by the wall clock, if its queue lets jobs expire. Not for a held job,
+// which becomes ready again.
 static APART nsec_t ready_since(const struct broker *broker, const struct job *job)
 {
     nsec_t at = broker->now.wall - job_waited_for(broker, job);
@@ -147,7 +147,7 @@ static APART nsec_t ready_since(const struct broker *broker, const struct job *j
     return queue_expires(queue_at(broker, job)) && at > 0 ? at : 0;
 }
 
-// All of `change` is zero.
+// `change` is zeroed.
 static inline void job_describe_now(const struct broker *broker, const struct job *job,
                                     struct job_change *change)
 {

@@ -62,7 +62,7 @@ static nsec_t session_first_lease_end(const struct session *session)
     return first ? first->due_at : NSEC_NEVER;
 }
 
-// When the session is to be warned of that.
+// The moment of the warning before that.
 static nsec_t session_warn_at(const struct session *session)
 {
     nsec_t end = session_first_lease_end(session);
@@ -77,7 +77,7 @@ bool session_lease_ends_soon(const struct session *session)
     return session_warn_at(session) <= session->broker->now.mono;
 }
 
-// There are no very many of them yet.
+// A session without an extra part is not wide: there are at most LINKS_IN_SLICE subscriptions.
 static uint32_t session_count_barred(const struct session *session)
 {
     uint32_t count = 0;
@@ -153,8 +153,8 @@ void session_notify(struct session *session)
     }
 }
 
-// Of what comes at the same time, leases of all sessions end first, so that a waiting session may
-// get the job, then waits; of each, those of the session that was opened first.
+// At the same moment, the leases of all sessions end before waits, so that a waiting session may
+// get the job; of each kind, those of the session that was opened first come first.
 #define RANK_WAIT (UINT64_C(1) << 63)
 
 void session_rearm(struct session *session)
@@ -191,10 +191,12 @@ void session_free(struct session *session)
 }
 
 //
-// Where there are very many
+//
+// Wide sessions
+//
 //
 
-// From the first of them on, in the ticks that follow.
+// Has the next ticks make or undo the links, from the first one on.
 static void session_begin_relinking(struct session *session)
 {
     struct session_wide *wide = session->extra->wide;
@@ -204,7 +206,7 @@ static void session_begin_relinking(struct session *session)
     subscription_walk_end(&wide->linking);
     subscription_walk_begin(&wide->linking, session);
     kept = subscription_walk_keep(&wide->linking);
-    ENSURE(kept); // it has its extra part
+    ENSURE(kept); // the session has its extra part
     list_remove(&wide->relinking);
     list_append(&broker->matching.relinking, &wide->relinking);
     broker->rare = true;
@@ -223,8 +225,7 @@ void subscription_wait_along(struct subscription *subscription)
     }
 }
 
-// Makes or undoes the next link. False where there is none: the session is as it is to be, or links
-// of its last wait are gone and those of the present one are made from now on.
+// Makes or undoes the next link. False if there is none: all links are made or undone.
 static bool session_relink_next(struct session *session)
 {
     struct subscription *next = session->extra->wide->linking.next;
@@ -253,7 +254,7 @@ static void session_relink_finished(struct session *session)
     }
 }
 
-// As far as the budget reaches, in links; the others have their turn first.
+// Makes or undoes up to that many links, and puts the session behind the others.
 static void session_relink_some(struct session *session, unsigned *links)
 {
     struct session_wide *wide = session->extra->wide;
@@ -295,8 +296,8 @@ void waiting_leave(struct session *session)
     }
 }
 
-// Links of the wait before may still be there. They are undone first: they stand where that wait
-// had its place, in front of sessions that have waited for longer than this one.
+// Links of the last wait are undone first: they stand in front of sessions that have waited longer
+// than this one.
 static APART void session_begin_wide_wait(struct session *session)
 {
     unsigned links = LINKS_IN_SLICE;
@@ -305,7 +306,7 @@ static APART void session_begin_wide_wait(struct session *session)
         session_begin_relinking(session);
         session_relink_some(session, &links);
     }
-    // What ticks will do, too.
+    // This includes the links that ticks will make.
     charge_links(session->broker, session->subscriptions);
     session_rearm(session);
 }
@@ -320,7 +321,9 @@ static APART void session_stop_wide_wait(struct session *session)
 }
 
 //
-// All
+//
+// All sessions
+//
 //
 
 void session_begin_waiting(struct session *session, enum wait_state wait_state)
@@ -381,7 +384,7 @@ static size_t revoked_size(uint32_t room)
     return room * sizeof(uint64_t);
 }
 
-// Room for one more. False: without memory, or where there are as many as there may be.
+// Makes room for one more id. False without memory, or at REVOKED_MAX.
 static bool revoked_make_room(struct session_extra *extra)
 {
     uint32_t room = extra->revoked_room ? 2 * extra->revoked_room : REVOKED_ROOM_FIRST;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a session takes jobs from.
-
-// Whose turn it is: the subscriptions of a session that chooses in turn. A new one stands before
-// all others, one that was served behind them. One whose queue turns out to have nothing keeps its
-// turn but is idle, and passed over, so that a session with thousands of queues does not come
-// across the same idle ones at every take.
+// Subscriptions, and the round robin of a session that chooses in turn. A new subscription comes
+// before all others, one that was served behind them. A subscription whose queue has no job keeps
+// its turn but becomes idle, and is skipped, so that a session with thousands of queues does not
+// visit the same idle ones at every take.
 //
-// Nobody tells a session that a queue has opened, for very many may subscribe to it. The broker
-// keeps open queues in the order in which they became open, and a session that is about to choose
-// looks back to where it stopped the last time; where that takes longer than it would to bring all
-// back, it does that instead.
+// A queue that opens tells no session, since thousands may subscribe to it. The broker keeps open
+// queues in the order in which they became open, and a session that is about to choose visits those
+// that have opened since its last choice; if that takes longer than waking all its idle
+// subscriptions, it wakes all.
 
 #include "core/subscription.h"
 
@@ -199,7 +197,7 @@ void subscription_walks_stop(struct session *session)
     }
 }
 
-// There are few walks.
+// A session has few walks.
 void subscription_walks_pass_over(const struct subscription *subscription)
 {
     const struct session *session = subscription->session;
@@ -257,7 +255,7 @@ void round_robin_init(struct session *session)
     }
 }
 
-// Turns of new subscriptions fall from the middle of their range, of served ones they rise from it.
+// From the middle of the range, turns of new subscriptions fall, and turns of served ones rise.
 static void round_robin_draw(struct subscription *subscription, bool served)
 {
     uint64_t turn = ++subscription->session->broker->next.turn;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
-// The broker's own calendar. The wall clock may be set at any time, and an age must not jump with
-// it. A job's moment of submission is kept by this calendar; by the wall clock, it is told as it
-// would have been, had the clock stood then as it stands now.
+// Timers, and the broker's calendar. The wall clock may be set at any time, and the age of a job
+// must not jump with it, so that its moment of submission is kept by the calendar. Shown by the
+// wall clock, it is the time that the clock would have shown, had it been set then as it is now.
 
 #include "core/timers.h"
 
@@ -34,7 +34,7 @@ void timer_set(struct tree *tree, struct timer *timer, nsec_t at, uint64_t rank)
     }
 }
 
-// The two clocks are not read at the very same moment: what is less than this is no step.
+// The two clocks are not read at the same moment: a smaller difference is not a step.
 #define STEP_LEAST NSEC_PER_SEC
 #define CREATED_MAX_MS ((UINT64_C(1) << 42) - 1)
 

@@ -166,7 +166,7 @@ void *watch_owner(const struct watch *watch)
     return watch->owner;
 }
 
-// For its place by age, an interest is compared with so many others.
+// The number of other interests that an interest is compared with for its place by age.
 #define LOOKED_BACK 8
 
 void queued_event_init(struct interest *interest, struct queued_event *event)
@@ -223,7 +223,7 @@ void queued_event_add(struct queued_event *event)
     event->number = ++broker->telling.last_event;
     event->what.job_id = interest->job->id;
     if (interest_first_event(interest) == event) {
-        // If it was being told, it will be told anew from the first watch on.
+        // If it is being told, it is told again, from the first watch on.
         interest->next = NULL;
     }
     if (!list_linked(&event->in_interest)) {
@@ -244,7 +244,6 @@ static bool queued_event_is_embedded(const struct queued_event *event)
     return event == &interest->catch_up || event == &interest->retried || event == &interest->final;
 }
 
-// The event has been told to all.
 void queued_event_done(struct queued_event *event)
 {
     struct interest *interest = event->interest;
@@ -312,7 +311,7 @@ static bool partial_result_make_room(struct interest *interest, size_t len)
            (!memory_is_short() && partial_result_resize(interest, room));
 }
 
-// What there was is of no use without the rest.
+// The parts so far are of no use without the rest.
 static bool partial_result_abandon(struct interest *interest, enum result_data why)
 {
     if (!interest->partial_result && !partial_result_resize(interest, 0)) {
