@@ -234,7 +234,7 @@ struct caller *host_connect(struct host *host)
 
 static void feed(struct caller *caller)
 {
-    struct record_reader fed = caller->host->frontend->feed(caller->conn, caller->said, COMMANDS);
+    struct feed fed = caller->host->frontend->feed(caller->conn, caller->said, COMMANDS);
 
     ENSURE(fed.used == caller->said.len && fed.state != FEED_FINISHED);
     caller->said.len = 0;
