@@ -3,9 +3,9 @@
 #define TANDEM_SERVER_SERVER_PRIVATE_H
 
 // Shared between the sources of the server only: server_start.c (how it starts), server_store.c
-// (what begins and ends with the store), server_standby.c (a standby, and how a process becomes
-// one), server_accept.c (new connections and the I/O threads), server_introspect.c, server_reload.c
-// (new settings), and server.c (how it runs and ends).
+// (what begins and ends with the store), server_standby.c (a standby), server_restart.c (how it
+// becomes a standby again), server_accept.c (new connections and the I/O threads),
+// server_introspect.c, server_reload.c (new settings), and server.c (how it runs and ends).
 
 #include "server/server.h"
 
