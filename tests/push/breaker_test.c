@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// An endpoint that is down is tried less and less often.
+// The pauses of an endpoint that is down.
 #include "push/breaker.h"
 
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static void pauses_double_up_to_the_longest(void **state)
     assert_int_equal(pause_for, BREAKER_PAUSE_MAX);
 }
 
-static void failures_of_what_was_sent_before_it_opened_count_once(void **state)
+static void failures_of_requests_sent_before_it_opened_count_once(void **state)
 {
     struct breaker breaker = {0};
 
@@ -70,7 +70,7 @@ static void failures_of_what_was_sent_before_it_opened_count_once(void **state)
     assert_int_equal(breaker.open_until, SECONDS(6));
 }
 
-static void success_ends_it(void **state)
+static void success_closes_it(void **state)
 {
     struct breaker breaker = {0};
 
@@ -88,8 +88,8 @@ int main(void)
         cmocka_unit_test(some_failures_change_nothing),
         cmocka_unit_test(failures_in_a_row_pause_and_then_one_is_tried),
         cmocka_unit_test(pauses_double_up_to_the_longest),
-        cmocka_unit_test(failures_of_what_was_sent_before_it_opened_count_once),
-        cmocka_unit_test(success_ends_it),
+        cmocka_unit_test(failures_of_requests_sent_before_it_opened_count_once),
+        cmocka_unit_test(success_closes_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

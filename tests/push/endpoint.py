@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An endpoint that notes what it is sent, and answers as a test wants it to."""
+"""An endpoint that records its requests, and answers as a test tells it to."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ SECONDS = 60  # only what hangs takes so long
 
 
 class Request:
-    """What came, with how often before: `answer` of an endpoint is called with it."""
+    """A request, and how often it came before: the argument of `answer` of an endpoint."""
 
     def __init__(self, handler, body):
         self.handler, self.headers, self.body, self.path = (
@@ -36,7 +36,7 @@ class Request:
         self.handler.wfile.write(body)
 
     def write(self, text):
-        """Bytes that need not be HTTP; the connection is closed behind them."""
+        """Sends bytes that need not be HTTP, and closes the connection."""
         self.handler.wfile.write(text)
         self.handler.close_connection = True
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What an endpoint that fails means for its jobs: an attempt where it may have seen them, and
-// nothing where it has not.
+// The effect of failing endpoints on their jobs: a failed attempt if the endpoint may have received
+// the job, otherwise none.
 #include "core/base/log.h"
 #include "tests/push/push_bed.h"
 
@@ -14,7 +14,7 @@
 
 #define DONE FAKE_ANSWER("200 OK", "4", "done")
 
-// A job that is watched is answered so, and fails with these words.
+// A watched job gets this response, and fails with these words.
 static void check_failure(struct push_bed *bed, const char *answer, bool closes,
                           enum push_outcome_kind kind, const char *words)
 {
@@ -50,7 +50,7 @@ static void redirect_is_not_followed(void **state)
     assert_int_equal(bed->fake.count, 1);
 }
 
-static void status_counts_though_the_rest_of_the_answer_never_comes(void **state)
+static void status_counts_without_the_rest_of_the_response(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -59,7 +59,7 @@ static void status_counts_though_the_rest_of_the_answer_never_comes(void **state
                   OUTCOME_REFUSED, "HTTP status 404");
 }
 
-static void answer_that_does_not_come_in_time_is_a_failed_attempt(void **state)
+static void response_that_is_too_late_is_a_failed_attempt(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -67,7 +67,7 @@ static void answer_that_does_not_come_in_time_is_a_failed_attempt(void **state)
     check_failure(bed, NULL, false, OUTCOME_TIMED_OUT, "no answer in time");
 }
 
-static void half_a_result_is_none(void **state)
+static void incomplete_result_is_a_failed_attempt(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -79,7 +79,7 @@ static void half_a_result_is_none(void **state)
     assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_BROKEN], 1);
 }
 
-static void half_a_chunked_result_is_none(void **state)
+static void incomplete_chunked_result_is_a_failed_attempt(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -91,7 +91,7 @@ static void half_a_chunked_result_is_none(void **state)
     assert_memory_equal(bed->told, "exception 1 no whole answer: ", 29);
 }
 
-static void peer_that_closes_without_a_word_is_a_failed_attempt(void **state)
+static void peer_that_closes_without_a_response_is_a_failed_attempt(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -102,7 +102,7 @@ static void peer_that_closes_without_a_word_is_a_failed_attempt(void **state)
     assert_memory_equal(bed->told, "exception 1 no whole answer: ", 29);
 }
 
-static void answer_that_is_not_http_is_a_failed_attempt(void **state)
+static void response_that_is_not_http_is_a_failed_attempt(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -113,7 +113,7 @@ static void answer_that_is_not_http_is_a_failed_attempt(void **state)
     assert_memory_equal(bed->told, "exception 1 no whole answer: ", 29);
 }
 
-// `count` times 'x' behind `head`.
+// `head`, followed by `count` times 'x'.
 static char *long_answer(const char *head, size_t count)
 {
     char *answer = malloc(strlen(head) + count + 1);
@@ -163,7 +163,7 @@ static void head_is_bounded(void **state)
     free(twice);
 }
 
-// A port of 127.0.0.1 at which nobody listens, nor can, until the socket that has it is closed.
+// A port of 127.0.0.1 at which no process listens, or can listen until the socket is closed.
 static int closed_port(int *fd)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -175,7 +175,7 @@ static int closed_port(int *fd)
     return ntohs(address.sin_port);
 }
 
-static void endpoint_that_is_down_costs_its_jobs_nothing(void **state)
+static void endpoint_that_is_down_costs_no_attempts(void **state)
 {
     struct push_bed *bed = *state;
     uint64_t tried;
@@ -204,7 +204,7 @@ static void endpoint_that_is_down_costs_its_jobs_nothing(void **state)
     (void)close(closed);
 }
 
-static void endpoint_that_fails_all_jobs_is_left_with_most_of_them(void **state)
+static void endpoint_that_fails_all_jobs_gets_few_of_them(void **state)
 {
     struct push_bed *bed = *state;
     unsigned buried = 0;
@@ -215,7 +215,7 @@ static void endpoint_that_fails_all_jobs_is_left_with_most_of_them(void **state)
         (void)PUT(bed, .body = "x");
     }
     bed_rest(bed);
-    // Three in a row, and those that were on their way with them.
+    // Three in a row, and the requests that were being sent.
     for (uint64_t id = 1; id <= 50; id++) {
         buried += bed_state(bed, id) == JOB_BURIED ? 1 : 0;
     }
@@ -260,7 +260,7 @@ static void count_lines(void *context, enum log_level level, const char *event,
     *(unsigned *)context += strcmp(event, "push_failed") == 0 ? 1 : 0;
 }
 
-static void failures_of_an_endpoint_are_logged_now_and_then(void **state)
+static void failures_of_an_endpoint_are_logged_at_most_every_ten_seconds(void **state)
 {
     struct push_bed *bed = *state;
     unsigned lines = 0;
@@ -280,7 +280,7 @@ static void failures_of_an_endpoint_are_logged_now_and_then(void **state)
     assert_int_equal(lines, 2);
 }
 
-static void answers_of_the_endpoints_client_errors_do_not_pause_it(void **state)
+static void client_error_statuses_do_not_pause_the_endpoint(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -294,7 +294,7 @@ static void answers_of_the_endpoints_client_errors_do_not_pause_it(void **state)
     assert_string_equal(bed_shown(bed, 0).state, "open");
 }
 
-static void bad_endpoint_costs_the_others_nothing(void **state)
+static void failing_endpoint_does_not_affect_others(void **state)
 {
     struct push_bed *bed = *state;
     struct push_settings both[2] = {bed->settings, bed->settings};
@@ -322,20 +322,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(other_status_is_a_failed_attempt),
         STORY(redirect_is_not_followed),
-        STORY(status_counts_though_the_rest_of_the_answer_never_comes),
-        STORY(answer_that_does_not_come_in_time_is_a_failed_attempt),
-        STORY(half_a_result_is_none),
-        STORY(half_a_chunked_result_is_none),
-        STORY(peer_that_closes_without_a_word_is_a_failed_attempt),
-        STORY(answer_that_is_not_http_is_a_failed_attempt),
+        STORY(status_counts_without_the_rest_of_the_response),
+        STORY(response_that_is_too_late_is_a_failed_attempt),
+        STORY(incomplete_result_is_a_failed_attempt),
+        STORY(incomplete_chunked_result_is_a_failed_attempt),
+        STORY(peer_that_closes_without_a_response_is_a_failed_attempt),
+        STORY(response_that_is_not_http_is_a_failed_attempt),
         STORY(result_is_bounded),
         STORY(head_is_bounded),
-        STORY(endpoint_that_is_down_costs_its_jobs_nothing),
-        STORY(endpoint_that_fails_all_jobs_is_left_with_most_of_them),
+        STORY(endpoint_that_is_down_costs_no_attempts),
+        STORY(endpoint_that_fails_all_jobs_gets_few_of_them),
         STORY(endpoint_that_is_up_again_gets_its_jobs),
-        STORY(failures_of_an_endpoint_are_logged_now_and_then),
-        STORY(answers_of_the_endpoints_client_errors_do_not_pause_it),
-        STORY(bad_endpoint_costs_the_others_nothing),
+        STORY(failures_of_an_endpoint_are_logged_at_most_every_ten_seconds),
+        STORY(client_error_statuses_do_not_pause_the_endpoint),
+        STORY(failing_endpoint_does_not_affect_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@
 // The longest request.
 #define INPUT_MAX ((size_t)40 << 20)
 
-// Not of the allocator, which a test may have fail.
+// Static, because a test may have the allocator fail.
 static char *input_new(void)
 {
     void *input =
@@ -66,7 +66,7 @@ static void answer(struct fake_conn *conn, size_t index)
     }
 }
 
-// Takes note of the request that is complete; returns false while none is.
+// Records a complete request. False: there is none.
 static bool take_request(struct fake_conn *conn)
 {
     struct fake_endpoint *fake = conn->fake;

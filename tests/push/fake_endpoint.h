@@ -2,9 +2,9 @@
 #ifndef TANDEM_TESTS_PUSH_FAKE_ENDPOINT_H
 #define TANDEM_TESTS_PUSH_FAKE_ENDPOINT_H
 
-// An HTTP server in the loop of a test, which notes what it is sent and answers byte by byte what
-// it was told to, be it HTTP or not. Each request has an answer: the next that was scripted, or the
-// last one again.
+// An HTTP server in the loop of a test. It records the requests, and sends scripted answers byte by
+// byte, which need not be HTTP. Each request gets the next answer of the script, or the last one
+// again.
 
 #include <event2/event.h>
 #include <stdbool.h>
@@ -16,12 +16,12 @@
 
 struct fake_answer {
     const char *text; // NULL: no answer
-    bool closes;      // the connection, afterwards
+    bool closes;      // closes the connection afterwards
 };
 
 struct fake_conn {
     struct fake_endpoint *fake;
-    struct event *event; // NULL: there is none
+    struct event *event; // NULL: none
     char *input;
     size_t len;
 };
@@ -34,24 +34,24 @@ struct fake_endpoint {
     unsigned accepted;
     struct fake_answer answers[FAKE_ANSWERS];
     size_t answers_count;
-    char *requests[FAKE_REQUESTS]; // heads and bodies, in their order
+    char *requests[FAKE_REQUESTS]; // heads and bodies, in the order of arrival
     size_t bodies[FAKE_REQUESTS];  // where the body begins
     size_t lens[FAKE_REQUESTS];
     size_t count;
 };
 
-// Listens at a port of its own of 127.0.0.1.
+// Listens at a free port of 127.0.0.1.
 void fake_open(struct fake_endpoint *fake, struct event_base *base);
 void fake_close(struct fake_endpoint *fake);
 
-// The next answer, which is borrowed.
+// Adds an answer to the script; borrows the text.
 void fake_script(struct fake_endpoint *fake, const char *text, bool closes);
 
 // "HTTP/1.1 <status>" with that body.
 #define FAKE_ANSWER(status, length, body)                                                          \
     "HTTP/1.1 " status "\r\nContent-Length: " length "\r\n\r\n" body
 
-// The value of a header field of a request, in a buffer of the callee's; NULL: it has none.
+// The value of a header field of a request, in a static buffer; NULL: none.
 const char *fake_field(const struct fake_endpoint *fake, size_t index, const char *name);
 
 const char *fake_body(const struct fake_endpoint *fake, size_t index);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Jobs on their way: what pauses them, what takes them away meanwhile, and how they end when the
-// broker stops or its settings change.
+// Jobs that are being sent: pauses, jobs that are taken away meanwhile, and the end when the broker
+// stops or its settings change.
 #include "core/base/log.h"
 #include "tests/push/push_bed.h"
 
@@ -47,7 +47,7 @@ static void longest_pause_is_ten_minutes(void **state)
                 SECONDS(600));
 }
 
-static void retry_after_means_nothing_with_other_answers(void **state)
+static void retry_after_is_ignored_with_other_statuses(void **state)
 {
 #define ANSWER(status) "HTTP/1.1 " status "\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n"
     static const char *const answers[] = {ANSWER("200 OK"), ANSWER("301 Moved"), ANSWER("404 No"),
@@ -128,13 +128,13 @@ static void pause_is_ended_by_an_operator(void **state)
     UNTIL(bed, bed_state(bed, 1) == JOB_GONE);
     assert_int_equal(lines.resuming, 1);
     assert_int_equal(lines.resumed, 1);
-    // One that is not paused goes on, and there is nothing to tell.
+    // An endpoint that is not paused continues, and nothing is logged.
     assert_true(push_resume(bed->push, section));
     assert_int_equal(lines.resuming, 1);
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
-static void endpoint_that_is_down_is_tried_again_by_an_operator(void **state)
+static void operator_has_an_endpoint_that_is_down_tried_again(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -150,7 +150,7 @@ static void endpoint_that_is_down_is_tried_again_by_an_operator(void **state)
     UNTIL(bed, bed->fake.count == 4);
 }
 
-static void busy_endpoint_that_does_not_say_how_long_is_tried_less_often(void **state)
+static void busy_endpoint_without_retry_after_is_tried_less_often(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -165,7 +165,7 @@ static void busy_endpoint_that_does_not_say_how_long_is_tried_less_often(void **
     assert_int_equal(bed_attempts(bed, 1), 0);
 }
 
-static void earlier_word_of_how_long_to_wait_does_not_last(void **state)
+static void earlier_retry_after_does_not_last(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -200,7 +200,7 @@ static void request_ends_before_the_lease_of_its_job(void **state)
     assert_true(bed_now(bed).wall >= deadline * NSEC_PER_MSEC);
 }
 
-static void job_that_was_taken_away_is_not_ended_by_the_first_answer(void **state)
+static void job_that_was_taken_away_is_not_ended_by_the_first_response(void **state)
 {
     const struct act release = {.kind = ACT_RELEASE};
     struct push_bed *bed = *state;
@@ -214,7 +214,7 @@ static void job_that_was_taken_away_is_not_ended_by_the_first_answer(void **stat
     assert_int_equal(broker_act(bed->broker, NULL, 1, &release), STATUS_OK);
     UNTIL(bed, strstr(bed->told, "complete"));
     assert_string_equal(bed->told, "retried 1; complete 1 done");
-    // The first one has no answer, and that means nothing any more.
+    // The first request has no response, which no longer matters.
     UNTIL(bed, bed_shown(bed, 0).in_flight == 0);
     assert_int_equal(bed->fake.count, 2);
 }
@@ -238,7 +238,7 @@ static void job_that_was_taken_away_before_it_was_sent_is_sent_once(void **state
     assert_int_equal(bed_shown(bed, 0).in_flight, 0);
 }
 
-static void job_that_is_deleted_meanwhile_is_no_trouble(void **state)
+static void job_may_be_deleted_while_it_is_sent(void **state)
 {
     const struct act delete = {.kind = ACT_DELETE};
     struct push_bed *bed = *state;
@@ -252,7 +252,7 @@ static void job_that_is_deleted_meanwhile_is_no_trouble(void **state)
     UNTIL(bed, bed_shown(bed, 0).in_flight == 0);
 }
 
-static void job_that_the_store_has_no_room_to_give_back_is_given_back_later(void **state)
+static void job_is_given_back_later_if_the_store_has_no_room(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -271,7 +271,7 @@ static void job_that_the_store_has_no_room_to_give_back_is_given_back_later(void
     assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_DEFERRED], 1);
 }
 
-static void address_that_is_private_is_never_connected_to(void **state)
+static void private_address_is_never_connected_to(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -301,7 +301,7 @@ static void endpoint_that_stays_the_same_keeps_its_requests(void **state)
     assert_int_equal(bed->fake.count, 1);
 }
 
-static void endpoint_that_changes_takes_no_more_and_goes_with_its_last_answer(void **state)
+static void endpoint_that_changes_takes_no_more_and_ends_with_its_last_response(void **state)
 {
     struct push_bed *bed = *state;
     struct sight_push shown;
@@ -323,7 +323,7 @@ static void endpoint_that_changes_takes_no_more_and_goes_with_its_last_answer(vo
     assert_int_equal(bed_shown(bed, 0).connections, 2);
 }
 
-static void queue_without_an_endpoint_is_left_alone(void **state)
+static void queue_without_an_endpoint_is_not_pushed(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -339,7 +339,7 @@ static void queue_without_an_endpoint_is_left_alone(void **state)
     assert_false(push_is_busy(bed->push));
 }
 
-static void queue_that_has_another_section_now_goes_to_that_endpoint(void **state)
+static void queue_with_another_section_goes_to_its_endpoint(void **state)
 {
     struct push_bed *bed = *state;
     struct push_settings both[2] = {bed->settings, bed->settings};
@@ -360,7 +360,7 @@ static void queue_that_has_another_section_now_goes_to_that_endpoint(void **stat
     assert_string_equal(shown.section, "a*");
 }
 
-static void stop_lets_answers_come_and_gives_back_the_rest(void **state)
+static void stop_waits_for_responses_and_gives_back_the_rest(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -383,7 +383,7 @@ static void stop_lets_answers_come_and_gives_back_the_rest(void **state)
     }
 }
 
-static void stop_sends_nothing_that_is_still_held(void **state)
+static void stop_sends_no_held_request(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -421,7 +421,7 @@ static void stop_in_the_middle_leaves_no_endpoint_to_be_called(void **state)
     }
 }
 
-static void settings_that_come_after_the_stop_bring_no_endpoint(void **state)
+static void settings_after_the_stop_make_no_endpoint(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -440,7 +440,7 @@ static void settings_that_come_after_the_stop_bring_no_endpoint(void **state)
     assert_int_equal(bed_attempts(bed, 2), 0);
 }
 
-static void nothing_of_a_url_but_its_host_is_shown(void **state)
+static void only_the_origin_of_a_url_is_shown(void **state)
 {
     struct push_bed *bed = *state;
     char origin[64];
@@ -456,27 +456,27 @@ int main(void)
         STORY(busy_endpoint_says_how_long_to_wait),
         STORY(unavailable_endpoint_says_how_long_to_wait),
         STORY(longest_pause_is_ten_minutes),
-        STORY(retry_after_means_nothing_with_other_answers),
+        STORY(retry_after_is_ignored_with_other_statuses),
         STORY(pause_is_logged_and_a_reload_ends_it),
         STORY(pause_is_ended_by_an_operator),
-        STORY(endpoint_that_is_down_is_tried_again_by_an_operator),
-        STORY(busy_endpoint_that_does_not_say_how_long_is_tried_less_often),
-        STORY(earlier_word_of_how_long_to_wait_does_not_last),
+        STORY(operator_has_an_endpoint_that_is_down_tried_again),
+        STORY(busy_endpoint_without_retry_after_is_tried_less_often),
+        STORY(earlier_retry_after_does_not_last),
         STORY(request_ends_before_the_lease_of_its_job),
-        STORY(job_that_was_taken_away_is_not_ended_by_the_first_answer),
+        STORY(job_that_was_taken_away_is_not_ended_by_the_first_response),
         STORY(job_that_was_taken_away_before_it_was_sent_is_sent_once),
-        STORY(job_that_is_deleted_meanwhile_is_no_trouble),
-        STORY(job_that_the_store_has_no_room_to_give_back_is_given_back_later),
-        STORY(address_that_is_private_is_never_connected_to),
+        STORY(job_may_be_deleted_while_it_is_sent),
+        STORY(job_is_given_back_later_if_the_store_has_no_room),
+        STORY(private_address_is_never_connected_to),
         STORY(endpoint_that_stays_the_same_keeps_its_requests),
-        STORY(endpoint_that_changes_takes_no_more_and_goes_with_its_last_answer),
-        STORY(queue_without_an_endpoint_is_left_alone),
-        STORY(queue_that_has_another_section_now_goes_to_that_endpoint),
-        STORY(stop_lets_answers_come_and_gives_back_the_rest),
-        STORY(stop_sends_nothing_that_is_still_held),
+        STORY(endpoint_that_changes_takes_no_more_and_ends_with_its_last_response),
+        STORY(queue_without_an_endpoint_is_not_pushed),
+        STORY(queue_with_another_section_goes_to_its_endpoint),
+        STORY(stop_waits_for_responses_and_gives_back_the_rest),
+        STORY(stop_sends_no_held_request),
         STORY(stop_in_the_middle_leaves_no_endpoint_to_be_called),
-        STORY(settings_that_come_after_the_stop_bring_no_endpoint),
-        STORY(nothing_of_a_url_but_its_host_is_shown),
+        STORY(settings_after_the_stop_make_no_endpoint),
+        STORY(only_the_origin_of_a_url_is_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Names are looked up aside: the loop turns meanwhile, and does not wait for those that it gave up.
+// Names are looked up by other threads: the loop continues, and does not wait for lookups that it
+// gave up.
 #include "tests/push/push_bed.h"
 
 #include <arpa/inet.h>
@@ -11,14 +12,14 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE_SECONDS 60 // only a test that waits for the lookup takes so long
+#define PATIENCE_SECONDS 60 // only a test that waits for the lookup takes this long
 
-// The name slow.test is found when the test says so.
+// The name slow.test resolves when the test allows it.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool may_be_found;
 static atomic_bool was_asked;
-static atomic_bool was_waited_for; // the test could not say so: it was held up
+static atomic_bool was_waited_for; // the test could not allow it, because it was blocked
 
 static void set_may_be_found(bool may)
 {
@@ -44,7 +45,7 @@ static void wait_to_be_found(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-// In the place of push's own: 127.0.0.1, where the endpoint is, may be as if it were public.
+// Replaces push's function: 127.0.0.1, the address of the endpoint, counts as public.
 static bool loopback_is_public;
 
 bool __wrap_address_is_special(const struct sockaddr *address);
@@ -69,7 +70,7 @@ static void set_address(struct addrinfo *info, struct sockaddr_in *address, uint
                               .ai_addr = (struct sockaddr *)(void *)address};
 }
 
-// In the place of the system's, for libcurl as well. Of both.test, the first address is private.
+// Replaces the system's function, also for libcurl. The first address of both.test is private.
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
                 struct addrinfo **found)
 {
@@ -113,7 +114,7 @@ static void push_to_slow(struct push_bed *bed)
     (void)PUT(bed, .body = "x");
 }
 
-static void slow_lookup_holds_up_nobody(void **state)
+static void slow_lookup_does_not_hold_up_the_loop(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -126,7 +127,7 @@ static void slow_lookup_holds_up_nobody(void **state)
     UNTIL(bed, bed->fake.count == 1);
 }
 
-static void lookup_that_takes_too_long_is_given_up_without_waiting_for_it(void **state)
+static void lookup_that_takes_too_long_is_given_up_without_waiting(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -134,7 +135,7 @@ static void lookup_that_takes_too_long_is_given_up_without_waiting_for_it(void *
     push_to_slow(bed);
     UNTIL(bed, bed_shown(bed, 0).outcomes[OUTCOME_UNREACHABLE] > 0);
     assert_int_equal(bed_attempts(bed, 1), 0);
-    // Nor does the end wait for it.
+    // Closing does not wait for it either.
     push_free(bed->push);
     bed->push = NULL;
     assert_false(atomic_load(&was_waited_for));
@@ -152,7 +153,7 @@ static void name_of_a_private_address_is_not_connected_to(void **state)
     assert_int_equal(bed->fake.accepted, 0);
 }
 
-static void request_that_was_sent_spends_an_attempt_though_another_address_is_private(void **state)
+static void sent_request_costs_an_attempt_if_another_address_is_private(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -174,10 +175,10 @@ static void request_that_was_sent_spends_an_attempt_though_another_address_is_pr
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(slow_lookup_holds_up_nobody),
-        STORY(lookup_that_takes_too_long_is_given_up_without_waiting_for_it),
+        STORY(slow_lookup_does_not_hold_up_the_loop),
+        STORY(lookup_that_takes_too_long_is_given_up_without_waiting),
         STORY(name_of_a_private_address_is_not_connected_to),
-        STORY(request_that_was_sent_spends_an_attempt_though_another_address_is_private),
+        STORY(sent_request_costs_an_attempt_if_another_address_is_private),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Without memory no plan is made, and no job is lost.
+// Without memory, no plan is made and no job is lost.
 #include "push/signature.h"
 #include "tests/push/push_bed.h"
 #include "tests/support/nth_alloc.h"
@@ -9,7 +9,7 @@
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 #define DONE FAKE_ANSWER("200 OK", "4", "done")
 
-static void plan_without_memory_is_none(void **state)
+static void plan_without_memory_is_refused(void **state)
 {
     struct push_bed *bed = *state;
     struct push_settings both[2] = {bed->settings, bed->settings};
@@ -30,7 +30,7 @@ static void plan_without_memory_is_none(void **state)
     push_plan_free(plan);
 }
 
-// Each allocation of the way of a job fails once: it is done nevertheless, at last.
+// Each allocation for a job fails once: the job is still completed in the end.
 static void job_is_sent_when_there_is_memory_again(void **state)
 {
     struct push_bed *bed = *state;
@@ -59,7 +59,7 @@ static void job_is_sent_when_there_is_memory_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(plan_without_memory_is_none),
+        STORY(plan_without_memory_is_refused),
         STORY(job_is_sent_when_there_is_memory_again),
     };
 

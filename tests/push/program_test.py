@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tandemd hands jobs to endpoints that answer late, never, half, wrongly, or from where they should
-not be."""
+"""tandemd sends jobs to endpoints whose responses are late, missing, incomplete or wrong, or whose
+address is not allowed."""
 
 import contextlib
 import os
@@ -26,7 +26,7 @@ OTHER_SECRET = "whsec_" + "A" * 43 + "="
 
 
 class Beanstalk:
-    """A client that submits jobs, and looks at them."""
+    """A client that submits jobs, and reads their statistics."""
 
     def __init__(self, address):
         host, port = address.rsplit(":", 1)
@@ -42,7 +42,7 @@ class Beanstalk:
         return int(self.ask(f"put 0 0 {ttr} {len(body)}", body).split()[1])
 
     def stats(self, job):
-        """Of the job; None: it has gone."""
+        """The statistics of the job; None: it has ended."""
         answer = self.ask(f"stats-job {job}").split()
         if answer[0] == "NOT_FOUND":
             return None
@@ -55,7 +55,7 @@ class Beanstalk:
 
 
 def until(condition):
-    """Waits for it, and returns what it is then."""
+    """Waits until the condition holds, and returns its value."""
     give_up_at = time.monotonic() + SECONDS
     while not (found := condition()):
         if time.monotonic() > give_up_at:
@@ -79,7 +79,7 @@ class Case(unittest.TestCase):
         return endpoint
 
     def write(self, url, section="q", private="yes", **keys):
-        """The configuration: one section with an endpoint."""
+        """A configuration with one section and its endpoint."""
         lines = [f"[queue {section}]", f"push = {url}", f"push_private = {private}"]
         lines += [f"{key} = {value}" for key, value in keys.items()]
         self.config.write_text("\n".join(lines) + "\n")
@@ -108,7 +108,7 @@ class Case(unittest.TestCase):
 
 
 class Answers(Case):
-    def test_job_is_done_when_the_endpoint_says_so(self):
+    def test_job_is_completed_by_the_response(self):
         endpoint = self.endpoint()
         client = self.start(endpoint.url())
         job = client.put("q", b"a body\r\n")
@@ -120,7 +120,7 @@ class Answers(Case):
         self.assertNotIn("webhook-signature", request.headers)
         until(lambda: client.stats(job) is None)
 
-    def test_result_reaches_who_waits_for_it(self):
+    def test_result_reaches_waiting_clients(self):
         endpoint = self.endpoint(lambda request: request.reply(201, request.body[::-1]))
         self.start(endpoint.url())
         host, port = self.broker.addresses["http"][0].rsplit(":", 1)
@@ -131,7 +131,7 @@ class Answers(Case):
         self.assertTrue(answer.startswith(b"HTTP/1.1 200"), answer)
         self.assertTrue(answer.endswith(b"cba"), answer)
 
-    def test_requests_are_signed_by_all_secrets_and_these_are_shown_nowhere(self):
+    def test_requests_are_signed_by_all_secrets_which_are_never_shown(self):
         file = self.folder / "secrets"
         file.write_text(f"\n{OTHER_SECRET}\n")
         endpoint = self.endpoint()
@@ -141,7 +141,7 @@ class Answers(Case):
         self.assertTrue(request.is_signed_by(SECRET))
         self.assertTrue(request.is_signed_by(OTHER_SECRET))
         self.assertLess(abs(int(request.headers["webhook-timestamp"]) - time.time()), SECONDS)
-        # Another one by SIGHUP.
+        # SIGHUP adds another one.
         self.write(endpoint.url(), push_secret=OTHER_SECRET)
         self.broker.process.send_signal(signal.SIGHUP)
         self.broker.expect(" reloaded ")
@@ -151,7 +151,7 @@ class Answers(Case):
         self.assertTrue(request.is_signed_by(OTHER_SECRET))
         self.assertNotIn("whsec_", "".join(self.broker.log()))
 
-    def test_endpoint_that_is_busy_is_left_alone_for_as_long_as_it_asks(self):
+    def test_busy_endpoint_is_paused_for_as_long_as_it_asks(self):
         came = []
 
         def answer(request):
@@ -191,7 +191,7 @@ class Answers(Case):
         self.assertTrue(self.broker.expect(r"push_resuming section=q"))
         self.assertTrue(self.broker.expect(r"push_resumed section=q"))
 
-    def test_failed_attempts_are_retried_as_the_policy_says(self):
+    def test_failed_attempts_are_retried_by_the_policy(self):
         def answer(request):
             request.reply(200 if request.headers["X-Tandem-Attempt"] == "3" else 500)
 
@@ -213,7 +213,7 @@ class Answers(Case):
         attempts = [endpoint.next().headers["X-Tandem-Attempt"] for _ in range(2)]
         self.assertEqual((sorted(attempts), endpoint.requests.qsize()), (["1", "2"], 0))
 
-    def test_answer_that_does_not_come_is_a_failed_attempt(self):
+    def test_missing_response_is_a_failed_attempt(self):
         gate = threading.Event()
         self.stack.callback(gate.set)
         endpoint = self.endpoint(lambda request: gate.wait())
@@ -235,7 +235,7 @@ class Answers(Case):
         self.is_buried(client, client.put("q", b"body", ttr=4))
         self.assertLessEqual(left[0], 3.9)
 
-    def test_half_an_answer_is_a_failed_attempt(self):
+    def test_incomplete_response_is_a_failed_attempt(self):
         for text in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", b"nonsense\r\n\r\n",
                      b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"):
             with self.subTest(text=text):
@@ -244,7 +244,7 @@ class Answers(Case):
                 self.is_buried(client, client.put("q", b"body"))
                 self.stop()
 
-    def test_huge_answer_is_not_taken(self):
+    def test_huge_response_is_refused(self):
         endpoint = self.endpoint(lambda request: request.reply(200, b"x" * 50_000_000))
         client = self.start(endpoint.url())
         self.is_buried(client, client.put("q", b"body"))
@@ -257,11 +257,11 @@ class Answers(Case):
         self.is_buried(client, client.put("q", b"body"))
         self.assertEqual(other.requests.qsize(), 0)
 
-    def test_bad_endpoint_costs_other_clients_nothing(self):
+    def test_failing_endpoint_does_not_affect_other_clients(self):
         gate = threading.Event()
         self.stack.callback(gate.set)
         endpoint = self.endpoint(lambda request: gate.wait())
-        # Longer than the others wait.
+        # Longer than the other clients wait.
         client = self.start(endpoint.url(), push_connections=32, push_timeout="10m")
         for _ in range(100):
             client.put("q", b"x" * 10000, ttr=600)
@@ -305,14 +305,14 @@ class Addresses(Case):
         self.assertEqual(proxy.requests.qsize(), 0)
 
     def test_jobs_wait_for_an_endpoint_that_is_down(self):
-        # Nobody listens there, and nobody else will.
+        # No process listens there, or can.
         closed = self.stack.enter_context(ports.reserve())
         client = self.start(f"http://127.0.0.1:{ports.number(closed)}/", max_attempts=1)
         jobs = [client.put("q", b"body") for _ in range(20)]
         self.broker.expect("push_paused ")
         until(lambda: all(client.stats(job)["state"] == "ready" for job in jobs))
 
-    def test_certificate_must_be_good_and_of_the_host(self):
+    def test_certificate_must_be_valid_for_the_host(self):
         authority = Authority(self.folder)
         other = Authority(self.folder, "other")
         good = authority.issue("good", "IP:127.0.0.1")
@@ -364,7 +364,7 @@ class Life(Case):
         self.assertEqual(again.headers["webhook-id"], first.headers["webhook-id"])
         until(lambda: client.stats(job) is None)
 
-    def test_stop_waits_for_answers_for_a_while(self):
+    def test_stop_waits_some_time_for_responses(self):
         came = threading.Event()
 
         def answer(request):
@@ -383,7 +383,7 @@ class Life(Case):
         client = self.begin(journal)
         self.assertIsNone(client.stats(job))
 
-    def test_stop_gives_back_what_is_not_answered_then(self):
+    def test_stop_gives_back_jobs_without_a_response(self):
         gate = threading.Event()
         came = threading.Event()
         self.stack.callback(gate.set)
@@ -403,7 +403,7 @@ class Life(Case):
         client = self.begin(journal)
         self.assertEqual(client.stats(job)["state"], "ready")
 
-    def test_endpoints_change_while_requests_are_on_their_way(self):
+    def test_endpoints_change_while_requests_are_sent(self):
         gate = threading.Event()
         came = threading.Event()
         self.stack.callback(gate.set)
@@ -427,7 +427,7 @@ class Life(Case):
         self.assertEqual(client.stats(first)["state"], "reserved")
         gate.set()
         until(lambda: client.stats(first) is None)
-        # And none.
+        # Then there is no endpoint.
         self.config.write_text("")
         after = len(self.broker.log())
         self.broker.process.send_signal(signal.SIGHUP)
@@ -436,7 +436,7 @@ class Life(Case):
         time.sleep(0.2)
         self.assertEqual(client.stats(third)["state"], "ready")
 
-    def test_draining_broker_goes_on_sending(self):
+    def test_draining_broker_continues_to_send(self):
         endpoint = self.endpoint(lambda request: request.reply(503))
         client = self.start(endpoint.url(), max_attempts=100)
         job = client.put("q", b"body")

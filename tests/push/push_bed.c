@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-// Between two looks at the clock passes less, unless the machine stops the test.
+// Two readings of the clock are less than this apart, unless the machine stops the test.
 #define LONGEST_STEP (10 * NSEC_PER_MSEC)
 
 static bool store_has_space(void *store, const struct record *record)
@@ -205,7 +205,7 @@ uint64_t bed_put_job(struct push_bed *bed, struct bed_job job)
     return submission.id;
 }
 
-// As the server's loop does it.
+// As in the loop of the server.
 void bed_turn(struct push_bed *bed)
 {
     struct timeval soon = {.tv_usec = 2000};
@@ -228,7 +228,7 @@ void bed_rest(struct push_bed *bed)
 {
     nsec_t until = bed_now(bed).mono + 30 * NSEC_PER_MSEC;
 
-    // On a busy machine time alone says little.
+    // Time alone does not suffice on a busy machine.
     for (unsigned turns = 0; turns < 30 || bed_now(bed).mono < until; turns++) {
         bed_turn(bed);
     }

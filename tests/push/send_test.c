@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Jobs of a queue are posted to its endpoint, and done when that says so.
+// Jobs of a queue are posted to its endpoint, and completed by its response.
 #include "push/signature.h"
 #include "tests/push/push_bed.h"
 
@@ -9,7 +9,7 @@
 
 #define DONE FAKE_ANSWER("200 OK", "4", "done")
 
-static void job_is_posted_and_the_answer_is_its_result(void **state)
+static void job_is_posted_and_the_response_is_its_result(void **state)
 {
     struct push_bed *bed = *state;
     long long deadline;
@@ -36,7 +36,7 @@ static void job_is_posted_and_the_answer_is_its_result(void **state)
     assert_null(fake_field(&bed->fake, 0, "Expect"));
 }
 
-static void empty_answer_and_empty_body_are_good(void **state)
+static void empty_response_and_empty_body_are_valid(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -103,7 +103,7 @@ static void requests_are_signed_small_or_large(void **state)
     assert_int_equal(bed->fake.lens[1] - bed->fake.bodies[1], 1000000);
 }
 
-static void no_more_jobs_are_taken_than_may_be_sent(void **state)
+static void number_of_jobs_is_limited_by_connections(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -137,7 +137,7 @@ static void connection_is_used_again(void **state)
     assert_int_equal(bed_shown(bed, 0).outcomes[OUTCOME_COMPLETED], 40);
 }
 
-static void body_leaves_when_the_store_has_it(void **state)
+static void body_is_sent_when_the_store_has_it(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -153,7 +153,7 @@ static void body_leaves_when_the_store_has_it(void **state)
     assert_int_equal(bed->fake.count, 1);
 }
 
-static void nothing_is_sent_before_the_host_may_send(void **state)
+static void nothing_is_sent_before_the_host_allows_it(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -168,8 +168,8 @@ static void nothing_is_sent_before_the_host_may_send(void **state)
     assert_int_equal(bed->fake.count, 1);
 }
 
-// More than the buffers of both sockets take.
-static void body_on_its_way_stops_while_the_host_may_not_send(void **state)
+// More than the buffers of both sockets hold.
+static void sending_of_a_body_stops_while_the_host_forbids_it(void **state)
 {
     struct push_bed *bed = *state;
     size_t before;
@@ -189,7 +189,7 @@ static void body_on_its_way_stops_while_the_host_may_not_send(void **state)
     UNTIL(bed, bed->fake.conns[0].len > before);
 }
 
-static void job_that_the_store_does_not_make_safe_is_given_back(void **state)
+static void job_that_is_not_stored_in_time_is_given_back(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -206,7 +206,7 @@ static void job_that_the_store_does_not_make_safe_is_given_back(void **state)
     assert_int_equal(bed->fake.count, 1);
 }
 
-static void glob_pushes_all_queues_that_fit_and_keeps_none_alive(void **state)
+static void glob_pushes_all_matching_queues_and_keeps_none(void **state)
 {
     struct push_bed *bed = *state;
 
@@ -246,17 +246,17 @@ static void queue_that_others_refer_to_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(job_is_posted_and_the_answer_is_its_result),
-        STORY(empty_answer_and_empty_body_are_good),
+        STORY(job_is_posted_and_the_response_is_its_result),
+        STORY(empty_response_and_empty_body_are_valid),
         STORY(name_of_the_queue_is_escaped),
         STORY(requests_are_signed_small_or_large),
-        STORY(no_more_jobs_are_taken_than_may_be_sent),
+        STORY(number_of_jobs_is_limited_by_connections),
         STORY(connection_is_used_again),
-        STORY(body_leaves_when_the_store_has_it),
-        STORY(nothing_is_sent_before_the_host_may_send),
-        STORY(body_on_its_way_stops_while_the_host_may_not_send),
-        STORY(job_that_the_store_does_not_make_safe_is_given_back),
-        STORY(glob_pushes_all_queues_that_fit_and_keeps_none_alive),
+        STORY(body_is_sent_when_the_store_has_it),
+        STORY(nothing_is_sent_before_the_host_allows_it),
+        STORY(sending_of_a_body_stops_while_the_host_forbids_it),
+        STORY(job_that_is_not_stored_in_time_is_given_back),
+        STORY(glob_pushes_all_matching_queues_and_keeps_none),
         STORY(queue_that_others_refer_to_is_kept),
     };
 

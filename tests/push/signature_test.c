@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Requests are signed as Standard Webhooks has it.
+// Requests are signed as Standard Webhooks requires.
 #include "push/signature.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-// The example that the convention's libraries are tested with.
+// The example that the libraries of Standard Webhooks are tested with.
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 #define ID "msg_p5jXN8AQM9LWM0D4loKWxJek"
 #define SENT_AT 1614265330
@@ -25,12 +25,12 @@ static bool read_secrets(struct secrets *secrets, const char *text)
     *secrets = (struct secrets){0};
     good = secrets_read(secrets, "push_secret", slice_str(text), &why);
     assert_true(good || strncmp(why.text, "push_secret: ", 13) == 0);
-    // A part of the secret would be a part too many.
+    // No part of the secret may be shown.
     assert_true(good || !strstr(why.text, "MfKQ"));
     return good;
 }
 
-// The signature of BODY, handed over in pieces of `piece` bytes.
+// The signature of BODY, added in pieces of `piece` bytes.
 static void sign(const char *secret, size_t piece, char text[SIGNATURE_SIZE])
 {
     struct secrets secrets;
@@ -50,7 +50,7 @@ static void sign(const char *secret, size_t piece, char text[SIGNATURE_SIZE])
     signature_clear(&signature);
 }
 
-static void signature_is_that_of_the_convention(void **state)
+static void signature_follows_standard_webhooks(void **state)
 {
     char text[SIGNATURE_SIZE];
 
@@ -77,7 +77,7 @@ static void each_secret_signs(void **state)
     assert_string_equal(text, SIGNED " " SIGNED " " SIGNED " " SIGNED);
 }
 
-static void what_is_no_secret_is_refused_without_showing_it(void **state)
+static void invalid_secret_is_refused_without_showing_it(void **state)
 {
     static const char *const bad[] = {
         "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -102,7 +102,7 @@ static void what_is_no_secret_is_refused_without_showing_it(void **state)
     }
 }
 
-static void longest_and_shortest_secret_are_taken(void **state)
+static void longest_and_shortest_secret_are_accepted(void **state)
 {
     struct secrets secrets;
 
@@ -119,10 +119,10 @@ static void longest_and_shortest_secret_are_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signature_is_that_of_the_convention),
+        cmocka_unit_test(signature_follows_standard_webhooks),
         cmocka_unit_test(each_secret_signs),
-        cmocka_unit_test(what_is_no_secret_is_refused_without_showing_it),
-        cmocka_unit_test(longest_and_shortest_secret_are_taken),
+        cmocka_unit_test(invalid_secret_is_refused_without_showing_it),
+        cmocka_unit_test(longest_and_shortest_secret_are_accepted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Which addresses are not of the public Internet.
+// Addresses that are not on the public Internet.
 #include "push/special_address.h"
 
 #include <arpa/inet.h>
@@ -95,7 +95,7 @@ static void private_and_reserved_ipv6_addresses_are_special(void **state)
     check_all(texts, true);
 }
 
-static void ipv6_address_that_stands_for_an_ipv4_address_is_what_that_is(void **state)
+static void ipv6_address_is_as_special_as_its_embedded_ipv4_address(void **state)
 {
     static const char *const special[] = {
         "::ffff:127.0.0.1", "::ffff:10.1.2.3",   "::ffff:169.254.169.254", "64:ff9b::10.1.2.3",
@@ -122,7 +122,7 @@ int main(void)
         cmocka_unit_test(addresses_of_the_public_internet_are_not_special),
         cmocka_unit_test(private_and_reserved_ipv4_addresses_are_special),
         cmocka_unit_test(private_and_reserved_ipv6_addresses_are_special),
-        cmocka_unit_test(ipv6_address_that_stands_for_an_ipv4_address_is_what_that_is),
+        cmocka_unit_test(ipv6_address_is_as_special_as_its_embedded_ipv4_address),
         cmocka_unit_test(address_of_another_family_is_special),
     };
 
