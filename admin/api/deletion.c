@@ -9,7 +9,6 @@
 #include "admin/api/body_lines.h"
 #include "admin/request/admin_context.h"
 #include "admin/request/admin_reply.h"
-#include "admin/request/parts.h"
 
 // Maximum number of parts of a line, which is an object with two members, and of its bytes.
 #define DELETION_PARTS_MOST 8
@@ -33,7 +32,7 @@ static bool deletion_read(struct slice text, uint64_t *id, uint64_t *version)
     json_t *digits;
     bool good;
 
-    if (text.len > DELETION_LINE_MOST || !parts_fit(text, DELETION_PARTS_MOST)) {
+    if (text.len > DELETION_LINE_MOST || !json_parts_fit(text, DELETION_PARTS_MOST)) {
         return false;
     }
     line = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, NULL);

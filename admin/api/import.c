@@ -12,7 +12,6 @@
 #include "admin/api/source_memo.h"
 #include "admin/request/admin_context.h"
 #include "admin/request/admin_reply.h"
-#include "admin/request/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -197,7 +196,7 @@ static void import_take_line(struct http1_conn *conn, void *making, struct slice
     struct job_import *import = making;
     struct job_line line;
 
-    if (!parts_fit(text, LINE_PARTS_MOST)) {
+    if (!json_parts_fit(text, LINE_PARTS_MOST)) {
         line_reply_refuse(conn, &import->reply, 400, "the line has too many members");
         return;
     }

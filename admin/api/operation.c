@@ -166,21 +166,15 @@ static bool operation_next_queue(struct operation *operation, struct queue **que
     return true;
 }
 
-static bool is_queue_paused(const struct operation *operation, const struct queue *queue)
-{
-    struct queue_info info;
-
-    broker_queue_info(operation->broker, queue, &info);
-    return info.pause_for > 0;
-}
-
 static enum status pause_or_resume(struct operation *operation, struct queue *queue)
 {
     bool resumes = operation->plan.action == OPERATION_RESUME;
     struct sweep *sweep = &operation->plan.sweep;
     enum status status = STATUS_OK;
+    struct queue_info info;
 
-    if (resumes && !is_queue_paused(operation, queue)) {
+    broker_queue_info(operation->broker, queue, &info);
+    if (resumes && info.pause_for == 0) {
         return STATUS_OK;
     }
     if (!session_may(operation->session, MAY_OPERATE, queue)) {
@@ -193,6 +187,14 @@ static enum status pause_or_resume(struct operation *operation, struct queue *qu
     }
     sweep->counts.done += status == STATUS_OK;
     return status;
+}
+
+// The changes so far are durable when the store has reached its present position.
+static void operation_note_position(struct operation *operation)
+{
+    if (broker_position(operation->broker) > operation->position) {
+        operation->position = broker_position(operation->broker);
+    }
 }
 
 static enum status operation_step_queues(struct operation *operation)
@@ -209,9 +211,7 @@ static enum status operation_step_queues(struct operation *operation)
         }
         if (queue) {
             status = pause_or_resume(operation, queue);
-            if (broker_position(operation->broker) > operation->position) {
-                operation->position = broker_position(operation->broker);
-            }
+            operation_note_position(operation);
         }
         if (status != STATUS_OK) {
             operation->next_queue = place;
@@ -221,17 +221,6 @@ static enum status operation_step_queues(struct operation *operation)
         sweep->counts.looked += queue != NULL;
     }
     return STATUS_MORE;
-}
-
-static enum status operation_step_jobs(struct operation *operation)
-{
-    enum status status =
-        broker_sweep(operation->broker, operation->session, &operation->plan.sweep);
-
-    if (broker_position(operation->broker) > operation->position) {
-        operation->position = broker_position(operation->broker);
-    }
-    return status;
 }
 
 static void operation_fail(struct operation *operation, enum status status)
@@ -259,9 +248,14 @@ static void operation_wait_for_room(struct operation *operation, bool progressed
 void operation_step(struct operation *operation)
 {
     uint64_t done = operation->plan.sweep.counts.done;
-    enum status status =
-        is_of_queues(operation) ? operation_step_queues(operation) : operation_step_jobs(operation);
+    enum status status;
 
+    if (is_of_queues(operation)) {
+        status = operation_step_queues(operation);
+    } else {
+        status = broker_sweep(operation->broker, operation->session, &operation->plan.sweep);
+        operation_note_position(operation);
+    }
     if (status == STATUS_NO_SPACE) {
         operation_wait_for_room(operation, operation->plan.sweep.counts.done > done);
         return;
@@ -278,11 +272,6 @@ void operation_step(struct operation *operation)
 // The document
 //
 
-static json_t *seconds_or_null_json(nsec_t at)
-{
-    return at > 0 ? seconds_json(at) : json_null();
-}
-
 json_t *operation_json(const struct operation *operation)
 {
     static const char *const states[] = {"running", "done", "cancelled", "failed"};
@@ -297,5 +286,7 @@ json_t *operation_json(const struct operation *operation)
         (json_int_t)sweep->total, "touched", (json_int_t)sweep->counts.done, "skipped", "held",
         (json_int_t)sweep->counts.held, "forbidden", (json_int_t)sweep->counts.forbidden, "refused",
         (json_int_t)operation->refused, "started_at", seconds_json(operation->started_at),
-        "finished_at", seconds_or_null_json(operation->finished_at), "error", operation->error);
+        "finished_at",
+        operation->finished_at > 0 ? seconds_json(operation->finished_at) : json_null(), "error",
+        operation->error);
 }

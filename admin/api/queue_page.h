@@ -13,13 +13,12 @@
 #include "core/base/slice.h"
 #include "core/broker.h"
 
-#include "admin/request/query.h"
+#include "admin/request/input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct input;
 struct queue_column;
 
 // The query parameters `search`, `name` and `with`.

@@ -6,8 +6,6 @@
 #include "http1/target.h"
 
 #include "admin/request/admin_context.h"
-#include "admin/request/parts.h"
-#include "admin/request/query.h"
 #include "admin/request/admin_reply.h"
 
 #include <inttypes.h>
@@ -15,10 +13,84 @@
 #include <stdio.h>
 #include <string.h>
 
-// No span is longer: a century.
+// Maximum duration: a century.
 #define SECONDS_MOST 3.2e9
-// Whatever can be asked for has fewer members, words and lists.
-#define PARTS_MOST 200
+// Maximum number of parts of a document.
+#define DOCUMENT_PARTS_MOST 200
+
+//
+// Parsing, without a request
+//
+
+// Returns the end of the string that begins here, or the end of the text.
+static const char *skip_json_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++) {
+        if (*at == '\\' && at + 1 < end) {
+            at++;
+        }
+    }
+    return at < end ? at + 1 : end;
+}
+
+bool json_parts_fit(struct slice text, size_t most)
+{
+    const char *at = text.ptr;
+    const char *end = slice_end(text);
+    size_t parts = 1;
+
+    while (at < end && parts <= most) {
+        // Each of these is followed by another part.
+        parts += *at == ',' || *at == ':' || *at == '[' || *at == '{';
+        at = *at == '"' ? skip_json_string(at, end) : at + 1;
+    }
+    return parts <= most;
+}
+
+enum query_found query_get(struct slice query, const char *name, struct query_value *value)
+{
+    struct slice found, text;
+
+    while (http1_query_next(&query, &found, &text)) {
+        if (slice_equal(found, slice_str(name))) {
+            if (!http1_query_decode(text, value->text, &value->len)) {
+                return QUERY_BAD;
+            }
+            value->text[value->len] = '\0';
+            return QUERY_FOUND;
+        }
+    }
+    return QUERY_ABSENT;
+}
+
+// Whether the text is in the list, which ends with NULL; then sets its index.
+static bool find_in_list(struct slice text, const char *const *list, size_t *place)
+{
+    for (size_t i = 0; list[i]; i++) {
+        if (slice_equal(text, slice_str(list[i]))) {
+            *place = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool query_known(struct slice query, const char *const *names, struct slice *unknown)
+{
+    struct slice text;
+    size_t place;
+
+    while (http1_query_next(&query, unknown, &text)) {
+        if (!find_in_list(*unknown, names, &place)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+//
+// Life
+//
 
 void input_blame(struct input *input, unsigned status, const char *format, ...)
 {
@@ -49,7 +121,7 @@ static void read_document(struct input *input, struct slice body, size_t most)
         input_blame(input, 413, "the body has more than %zu KiB of JSON", most / 1024);
         return;
     }
-    if (!parts_fit(body, PARTS_MOST)) {
+    if (!json_parts_fit(body, DOCUMENT_PARTS_MOST)) {
         input_blame(input, 400, "the body has too many members");
         return;
     }
@@ -57,9 +129,9 @@ static void read_document(struct input *input, struct slice body, size_t most)
     if (!input->body && json_error_code(&error) == json_error_out_of_memory) {
         input_blame(input, 503, "%s", status_text(STATUS_NO_MEMORY));
     } else if (!input->body) {
-        input_blame(input, 400, "the body is no JSON: line %d: %s", error.line, error.text);
+        input_blame(input, 400, "the body is not valid JSON: line %d: %s", error.line, error.text);
     } else if (!json_is_object(input->body)) {
-        input_blame(input, 400, "the body is no object");
+        input_blame(input, 400, "the body is not an object");
     }
 }
 
@@ -113,40 +185,37 @@ void input_members(struct input *input, const char *const *names)
     }
     json_object_foreach(input->body, key, value)
     {
-        const char *const *name = names;
+        size_t place;
 
-        while (*name && strcmp(*name, key) != 0) {
-            name++;
-        }
-        if (!*name) {
-            input_blame(input, 400, "%.60s: there is no such member", key);
+        if (!find_in_list(slice_str(key), names, &place)) {
+            input_blame(input, 400, "%.60s is not a known member", key);
         }
     }
 }
 
-static json_t *member(const struct input *input, const char *name)
+static json_t *input_member(const struct input *input, const char *name)
 {
     return input_good(input) ? json_object_get(input->body, name) : NULL;
 }
 
 bool input_text(struct input *input, const char *name, struct slice *text)
 {
-    json_t *value = member(input, name);
+    json_t *value = input_member(input, name);
 
     if (!value) {
         return false;
     }
     if (!json_is_string(value)) {
-        input_blame(input, 400, "%s is no text", name);
+        input_blame(input, 400, "%s is not a string", name);
         return false;
     }
     *text = slice_of(json_string_value(value), json_string_length(value));
     return true;
 }
 
-// As a segment of a path, `.` and `..` have a NUL in front, which is in no name: as they are, or
-// with escapes, clients take them for steps, which they walk before they ask.
-static void drop_guard(char *text, size_t *len)
+// Clients write the names `.` and `..` with a leading NUL, which no name contains: HTTP clients
+// would resolve the plain forms, and their escapes, as path steps.
+static void drop_leading_nul(char *text, size_t *len)
 {
     if (*len >= 2 && *len <= 3 && text[0] == '\0' && text[1] == '.' && text[*len - 1] == '.') {
         memmove(text, text + 1, --*len);
@@ -163,17 +232,17 @@ bool input_queue(struct input *input, struct slice *queue)
     if (!input_text(input, "queue_path", &path)) {
         return plain;
     }
-    // What it says is not longer than it is: it is decoded in its place.
+    // Decoded in place, because the result is never longer.
     text = (char *)(uintptr_t)path.ptr;
     if (plain) {
-        input_blame(input, 400, "there is either queue or queue_path");
+        input_blame(input, 400, "give either queue or queue_path, not both");
     } else if (!http1_decode(path, text, &len)) {
         input_blame(input, 400, "queue_path is not percent-encoded");
     } else {
-        drop_guard(text, &len);
+        drop_leading_nul(text, &len);
         *queue = slice_of(text, len);
         if (memchr(text, '\0', len)) {
-            input_blame(input, 400, "queue_path has a NUL in it");
+            input_blame(input, 400, "queue_path contains a NUL");
         }
     }
     return true;
@@ -181,14 +250,14 @@ bool input_queue(struct input *input, struct slice *queue)
 
 bool input_number(struct input *input, const char *name, uint64_t most, uint64_t *number)
 {
-    json_t *value = member(input, name);
+    json_t *value = input_member(input, name);
 
     if (!value) {
         return false;
     }
     if (!json_is_integer(value) || json_integer_value(value) < 0 ||
         (uint64_t)json_integer_value(value) > most) {
-        input_blame(input, 400, "%s is no whole number from 0 to %" PRIu64, name, most);
+        input_blame(input, 400, "%s is not an integer from 0 to %" PRIu64, name, most);
         return false;
     }
     *number = (uint64_t)json_integer_value(value);
@@ -197,7 +266,7 @@ bool input_number(struct input *input, const char *name, uint64_t most, uint64_t
 
 bool input_seconds(struct input *input, const char *name, nsec_t *span)
 {
-    json_t *value = member(input, name);
+    json_t *value = input_member(input, name);
     double seconds;
 
     if (!value) {
@@ -205,7 +274,7 @@ bool input_seconds(struct input *input, const char *name, nsec_t *span)
     }
     seconds = json_number_value(value);
     if (!json_is_number(value) || !(seconds >= 0 && seconds <= SECONDS_MOST)) {
-        input_blame(input, 400, "%s is no number of seconds", name);
+        input_blame(input, 400, "%s is not a valid number of seconds", name);
         return false;
     }
     *span = (nsec_t)(seconds * (double)NSEC_PER_SEC);
@@ -214,30 +283,35 @@ bool input_seconds(struct input *input, const char *name, nsec_t *span)
 
 bool input_flag(struct input *input, const char *name, bool *flag)
 {
-    json_t *value = member(input, name);
+    json_t *value = input_member(input, name);
 
     if (!value) {
         return false;
     }
     if (!json_is_boolean(value)) {
-        input_blame(input, 400, "%s is neither true nor false", name);
+        input_blame(input, 400, "%s is not true or false", name);
         return false;
     }
     *flag = json_is_true(value);
     return true;
 }
 
-static bool find_word(struct input *input, const char *name, struct slice text,
-                      const char *const *words, size_t *place)
+// The index of the text in the list of allowed values.
+static bool input_find_word(struct input *input, const char *name, struct slice text,
+                            const char *const *words, size_t *place)
 {
-    for (size_t i = 0; words[i]; i++) {
-        if (slice_equal(text, slice_str(words[i]))) {
-            *place = i;
-            return true;
-        }
+    char allowed[sizeof input->why] = "";
+    size_t len = 0;
+
+    if (find_in_list(text, words, place)) {
+        return true;
     }
-    input_blame(input, 400, "%s: %.*s is none of its words", name,
-                text.len < 60 ? (int)text.len : 60, text.ptr);
+    for (size_t i = 0; words[i] && len < sizeof allowed; i++) {
+        len += (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", i > 0 ? ", " : "",
+                                words[i]);
+    }
+    input_blame(input, 400, "%s: %.*s is not one of the allowed values: %s", name,
+                text.len < 60 ? (int)text.len : 60, text.ptr, allowed);
     return false;
 }
 
@@ -245,12 +319,12 @@ bool input_word(struct input *input, const char *name, const char *const *words,
 {
     struct slice text;
 
-    return input_text(input, name, &text) && find_word(input, name, text, words, place);
+    return input_text(input, name, &text) && input_find_word(input, name, text, words, place);
 }
 
 bool input_words(struct input *input, const char *name, const char *const *words, unsigned *bits)
 {
-    json_t *list = member(input, name);
+    json_t *list = input_member(input, name);
     json_t *text;
     size_t i;
 
@@ -258,7 +332,7 @@ bool input_words(struct input *input, const char *name, const char *const *words
         return false;
     }
     if (!json_is_array(list)) {
-        input_blame(input, 400, "%s is no list", name);
+        input_blame(input, 400, "%s is not a list", name);
         return false;
     }
     *bits = 0;
@@ -267,10 +341,10 @@ bool input_words(struct input *input, const char *name, const char *const *words
         size_t place;
 
         if (!json_is_string(text)) {
-            input_blame(input, 400, "%s is no list of words", name);
-        } else if (find_word(input, name,
-                             slice_of(json_string_value(text), json_string_length(text)), words,
-                             &place)) {
+            input_blame(input, 400, "%s is not a list of strings", name);
+        } else if (input_find_word(input, name,
+                                   slice_of(json_string_value(text), json_string_length(text)),
+                                   words, &place)) {
             *bits |= 1u << place;
         }
     }
@@ -279,14 +353,14 @@ bool input_words(struct input *input, const char *name, const char *const *words
 
 bool input_part(struct input *input, const char *name, struct input *part)
 {
-    json_t *value = member(input, name);
+    json_t *value = input_member(input, name);
 
     input_begin_query(part, input->conn);
     if (!value) {
         return false;
     }
     if (!json_is_object(value)) {
-        input_blame(input, 400, "%s is no object", name);
+        input_blame(input, 400, "%s is not an object", name);
         return false;
     }
     part->body = json_incref(value);
@@ -310,12 +384,12 @@ void input_parameters(struct input *input, const char *const *names)
     struct slice unknown;
 
     if (input_good(input) && !query_known(admin_request(input->conn)->query, names, &unknown)) {
-        input_blame(input, 400, "%.*s: there is no such parameter",
+        input_blame(input, 400, "%.*s is not a known parameter",
                     unknown.len < 60 ? (int)unknown.len : 60, unknown.ptr);
     }
 }
 
-static bool parameter(struct input *input, const char *name, struct query_value *value)
+static bool input_parameter(struct input *input, const char *name, struct query_value *value)
 {
     if (!input_good(input)) {
         return false;
@@ -324,7 +398,7 @@ static bool parameter(struct input *input, const char *name, struct query_value 
     case QUERY_FOUND:
         return true;
     case QUERY_BAD:
-        input_blame(input, 400, "%s is too long, or has an escape that is not complete", name);
+        input_blame(input, 400, "%s is too long or has an incomplete escape", name);
         return false;
     case QUERY_ABSENT:
         break;
@@ -338,11 +412,11 @@ bool input_query_number(struct input *input, const char *name, uint64_t least, u
     struct query_value value;
     uint64_t found;
 
-    if (!parameter(input, name, &value)) {
+    if (!input_parameter(input, name, &value)) {
         return false;
     }
     if (!digits_read(query_slice(&value), &found) || found < least || found > most) {
-        input_blame(input, 400, "%s is no whole number from %" PRIu64 " to %" PRIu64, name, least,
+        input_blame(input, 400, "%s is not an integer from %" PRIu64 " to %" PRIu64, name, least,
                     most);
         return false;
     }
@@ -354,7 +428,7 @@ bool input_query_text(struct input *input, const char *name, char *text, size_t 
 {
     struct query_value value;
 
-    if (!parameter(input, name, &value)) {
+    if (!input_parameter(input, name, &value)) {
         return false;
     }
     if (value.len >= size) {
@@ -363,7 +437,7 @@ bool input_query_text(struct input *input, const char *name, char *text, size_t 
     }
     memcpy(text, value.text, value.len + 1);
     *len = value.len;
-    drop_guard(text, len);
+    drop_leading_nul(text, len);
     return true;
 }
 
@@ -372,8 +446,8 @@ bool input_query_word(struct input *input, const char *name, const char *const *
 {
     struct query_value value;
 
-    return parameter(input, name, &value) &&
-           find_word(input, name, query_slice(&value), words, place);
+    return input_parameter(input, name, &value) &&
+           input_find_word(input, name, query_slice(&value), words, place);
 }
 
 bool input_query_words(struct input *input, const char *name, const char *const *words,
@@ -383,7 +457,7 @@ bool input_query_words(struct input *input, const char *name, const char *const 
     struct slice left;
     size_t place;
 
-    if (!parameter(input, name, &value)) {
+    if (!input_parameter(input, name, &value)) {
         return false;
     }
     left = query_slice(&value);
@@ -392,7 +466,7 @@ bool input_query_words(struct input *input, const char *name, const char *const 
         const char *comma = left.len ? memchr(left.ptr, ',', left.len) : NULL;
         size_t len = comma ? (size_t)(comma - left.ptr) : left.len;
 
-        if (!find_word(input, name, slice_of(left.ptr, len), words, &place)) {
+        if (!input_find_word(input, name, slice_of(left.ptr, len), words, &place)) {
             return false;
         }
         *bits |= 1u << place;
@@ -415,12 +489,12 @@ bool input_path_text(struct input *input, unsigned arg, char *text, size_t size,
     if (!input_good(input)) {
         return false;
     }
-    // Each byte of it may be an escape.
+    // Each byte may be an escape.
     if (segment.len > sizeof decoded || !http1_decode(segment, decoded, len) || *len >= size) {
-        input_blame(input, 404, "there is no such thing");
+        input_blame(input, 404, "not found");
         return false;
     }
-    drop_guard(decoded, len);
+    drop_leading_nul(decoded, len);
     memcpy(text, decoded, *len);
     text[*len] = '\0';
     return true;
@@ -434,7 +508,7 @@ bool input_path_number(struct input *input, unsigned arg, uint64_t *number)
         return false;
     }
     if (!digits_read(segment, number) || *number == 0) {
-        input_blame(input, 404, "there is no such thing");
+        input_blame(input, 404, "not found");
         return false;
     }
     return true;

@@ -2,91 +2,130 @@
 #ifndef TANDEM_ADMIN_REQUEST_INPUT_H
 #define TANDEM_ADMIN_REQUEST_INPUT_H
 
-// What a request says: the object of its body, and its path and query. The first thing that is
-// wrong is noted, and all that follows is left alone: a route reads all that it wants, and looks at
-// the end whether anything was wrong (input_refuse()).
+// The input of a request: the JSON object in its body, its path and its query. The first error is
+// noted, and later calls do nothing: a route reads everything and then checks for an error
+// (input_good(), input_refuse()).
 
+#include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
+#include "http1/query.h"
 #include "http1/user.h"
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct input {
     struct http1_conn *conn;
-    json_t *body;    // owned; an object, NULL where the body was not asked for or is empty
-    unsigned status; /* private: 0: nothing is wrong so far */
+    json_t *body;    // owned; an object, or NULL if there is none
+    unsigned status; /* private: 0: no error so far */
     char why[160];   /* private */
 };
 
-// A document is read in one go, in which nobody else is served: 13 ms for each MiB. So no request
-// has a longer one: that of a schedule, whose body may be written with an escape for each byte,
-// fits. A job that is added has its whole body in it; what is more comes by POST /api/v1/import.
+// Maximum size of a JSON document. It is parsed in one go, in about 13 ms per MiB, during which no
+// other client is served. The first one is enough for a schedule whose body has an escape for each
+// byte; a new job contains its whole body. Larger jobs use POST /api/v1/import.
 #define INPUT_BODY_MAX ((size_t)512 * 1024)
 #define INPUT_JOB_MAX ((size_t)1024 * 1024)
 
-// Reads the body, which is an object, or nothing where `optional`. There is no query beside it. One
-// of more than INPUT_BODY_MAX bytes is refused (413).
+// Parses the body, which must be an object, and may be missing if `optional`. There must be no
+// query. A body of more than INPUT_BODY_MAX bytes is refused with 413.
 void input_begin(struct input *input, struct http1_conn *conn, struct slice body, bool optional);
 
-// The same for a job that is added: up to INPUT_JOB_MAX bytes.
+// The same for a new job, with INPUT_JOB_MAX.
 void input_begin_job(struct input *input, struct http1_conn *conn, struct slice body);
 
-// The same for a request without a body.
+// The same for a request without a body; it needs no input_end().
 void input_begin_query(struct input *input, struct http1_conn *conn);
 
-// Frees what was read. Texts that were borrowed are not valid afterwards.
+// Frees the body. Borrowed texts become invalid.
 void input_end(struct input *input);
 
-// Whether nothing was wrong so far; and the answer, where something was.
+// Whether there is no error so far; and the reply to an error.
 bool input_good(const struct input *input);
 enum http1_next input_refuse(const struct input *input);
 
-// Something is wrong: the text, as for printf.
+// Notes an error, with an HTTP status and a message as for printf.
 void input_blame(struct input *input, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// No other members than those of the list, which ends with NULL; the same of the query.
+// Refuses members, or parameters, that are not in the list, which ends with NULL.
 void input_members(struct input *input, const char *const *names);
 void input_parameters(struct input *input, const char *const *names);
 
-// A member of the body. Where it is not there, false, and the value stays as it was; where it is
-// wrong, the same, and it is noted. Texts are borrowed from the body.
+// These read a member of the body. If the member is missing or invalid, they return false and leave
+// the value unchanged. Texts are borrowed from the body.
 bool input_text(struct input *input, const char *name, struct slice *text);
 bool input_number(struct input *input, const char *name, uint64_t most, uint64_t *number);
 bool input_seconds(struct input *input, const char *name, nsec_t *span);
 bool input_flag(struct input *input, const char *name, bool *flag);
 
-// The queue that a body is about: the member `queue`, its name, or `queue_path`, the name as in
-// paths, where it is no text. False where neither is there.
+// Reads the queue of a request: the member `queue`, or `queue_path` with the percent-encoded name.
+// False if both are missing.
 bool input_queue(struct input *input, struct slice *queue);
 
-// The object that is a member, as an input of its own: to be read, and ended by input_part_end(),
-// which notes in the whole what is wrong in it. Empty where it is not there: false then.
+// Begins an input for the object in a member; false if the member is missing, then it is empty. It
+// must be ended with input_part_end(), which notes its error in the whole.
 bool input_part(struct input *input, const char *name, struct input *part);
 void input_part_end(struct input *input, const char *name, struct input *part);
 
-// The word's place in the list, which ends with NULL; of a member. And of each text in a list that
-// is a member, bits by their places.
+// Reads a member with a value from the list, which ends with NULL, as its index; and a member with
+// an array of such values, as bits by index.
 bool input_word(struct input *input, const char *name, const char *const *words, size_t *place);
 bool input_words(struct input *input, const char *name, const char *const *words, unsigned *bits);
 
-// A parameter of the query, in the same way; a number is at least `least`. The text has room for
-// `size` bytes with a NUL, more of them is wrong.
+// The same for parameters of the query. A number has a minimum, too. A text must fit into `size`
+// bytes with a NUL.
 bool input_query_number(struct input *input, const char *name, uint64_t least, uint64_t most,
                         uint64_t *number);
 bool input_query_text(struct input *input, const char *name, char *text, size_t size, size_t *len);
 bool input_query_word(struct input *input, const char *name, const char *const *words,
                       size_t *place);
-// Of words with commas between them.
+// Values separated by commas.
 bool input_query_words(struct input *input, const char *name, const char *const *words,
                        unsigned *bits);
 
-// The segment of the path in the route's braces, by its place: decoded, with room for `size`
-// bytes, or a number from 1 on. What is no number is 404: there is no such thing.
+// Reads the segment of the path for the route's braces number `arg`: the decoded text, which must
+// fit into `size` bytes with a NUL, or a number from 1. Another segment is an error 404.
 bool input_path_text(struct input *input, unsigned arg, char *text, size_t size, size_t *len);
 bool input_path_number(struct input *input, unsigned arg, uint64_t *number);
+
+//
+// Parsing, without a request
+//
+
+// Whether a JSON text has at most `most` values and names. The text may be any bytes. This is
+// checked before parsing, because each part takes memory and time, and a megabyte may have a
+// hundred thousand.
+bool json_parts_fit(struct slice text, size_t most);
+
+#define QUERY_VALUE_MAX HTTP1_QUERY_VALUE_MAX
+
+// A decoded value.
+struct query_value {
+    char text[QUERY_VALUE_MAX + 1]; // with a NUL
+    size_t len;
+};
+
+enum query_found {
+    QUERY_ABSENT,
+    QUERY_FOUND,
+    QUERY_BAD // invalid escapes, or longer than QUERY_VALUE_MAX
+};
+
+// Decodes the value of the parameter; the first one counts.
+enum query_found query_get(struct slice query, const char *name,
+                           struct query_value *value) MUST_USE;
+
+// Whether all parameters are in the list, which ends with NULL; otherwise `*unknown` is the first
+// other one, still encoded.
+bool query_known(struct slice query, const char *const *names, struct slice *unknown);
+
+static inline struct slice query_slice(const struct query_value *value)
+{
+    return slice_of(value->text, value->len);
+}
 
 #endif

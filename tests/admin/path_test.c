@@ -3,7 +3,7 @@
 // Paths and queries, without a request.
 
 #include "admin/request/route.h"
-#include "admin/request/query.h"
+#include "admin/request/input.h"
 
 #include <stdarg.h>
 #include <stdio.h>
