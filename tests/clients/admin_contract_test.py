@@ -30,9 +30,9 @@ DOCUMENTS = {f"{JOB}/move": {"queue": "x"}, f"{JOB}/change": {"priority": 1}, f"
              f"{QUEUE}/limits": {"high": 1, "normal": 1, "low": 1}, JOBS: {"queue": "x"},
              OPERATIONS: {"action": "kick", "queue": "nowhere"}, SCHEDULE: {"cron": "@daily", "queue": "x"}, f"{API}/drain": {"draining": False},
              f"{API}/log-commands": {"log_commands": ""}}
-# What nobody has.
-NOBODY = 999999999
-# A name for which an URL needs all its art.
+# An id that does not exist.
+MISSING_ID = 999999999
+# A name with characters that a URL must escape.
 FUNCTION = "bilder/größe 1%"
 
 
@@ -233,7 +233,7 @@ class Answers(World):
                          journal["syncs"]["count"])
         self.assertGreater(journal["free_bytes"], 0)
 
-    def test_02_a_journal_of_files_is_shared_with_nobody(self):
+    def test_02_a_journal_of_files_is_not_shared(self):
         cluster = self.ask_ok(f"{API}/cluster")
         self.assertEqual(cluster["role"], "alone")
         self.assertEqual(cluster["members"], [])
@@ -298,7 +298,7 @@ class Answers(World):
         self.assertIsNone(self.ask_ok(JOB, self.jobs["ready"], body=0)["body"])
         self.assertEqual(self.ask_ok(f"{JOB}/body", self.jobs["bytes"]), b"\0\1\2")
         for path in JOB, f"{JOB}/body":
-            self.ask("get", path, 404, [NOBODY])
+            self.ask("get", path, 404, [MISSING_ID])
             self.ask("get", path, 400, [self.jobs["ready"]], {"nonsense": 1})
 
     def test_04_what_a_job_ended_with(self):
@@ -347,7 +347,7 @@ class Answers(World):
         self.assertEqual(len(self.ask_ok(WORKERS)["connections"]), 2)
         worker, = self.ask_ok(WORKERS, queue="resize")["connections"]
         self.assertEqual(worker["id"], clerk["id"])
-        self.ask("get", CONNECTION, 404, [NOBODY])
+        self.ask("get", CONNECTION, 404, [MISSING_ID])
         self.ask("get", CONNECTIONS, 400, query={"protocol": "gopher"})
         self.ask("get", WORKERS, 400, query={"limit": "many"})
 
@@ -463,8 +463,8 @@ class Answers(World):
         self.assertEqual((now["state"], now["touched"]), ("done", 30))
         self.ask_ok(OPERATIONS)
         self.ask("delete", OPERATION, 200, [begun["id"]])
-        self.ask("get", OPERATION, 404, [NOBODY])
-        self.ask("delete", OPERATION, 404, [NOBODY])
+        self.ask("get", OPERATION, 404, [MISSING_ID])
+        self.ask("delete", OPERATION, 404, [MISSING_ID])
         self.ask("post", OPERATIONS, 400, document={"action": "paint", "queue": "many"})
 
     def test_09_drain_and_reload(self):
@@ -480,7 +480,7 @@ class Answers(World):
         settings = self.ask_ok(f"{API}/config")["settings"]
         self.assertIn("192.0.2.1", [each["value"] for each in settings
                                     if each["key"] == "log_commands"])
-        self.ask("post", logs, 404, document={"log_commands": str(NOBODY)})
+        self.ask("post", logs, 404, document={"log_commands": str(MISSING_ID)})
         self.ask("post", logs, 400, document={"log_commands": "nobody"})
         self.assertTrue(self.ask("post", f"{API}/reload", 200)["reloaded"])
         self.assertIsNotNone(self.broker.expect(" reloaded "))
@@ -550,7 +550,7 @@ class Answers(World):
             operation = self.contract.document["paths"][path][method]
             documented = operation["responses"]
             there = [self.jobs["ready"] if "{id}" in path else "many"] * path.count("{")
-            nowhere = [NOBODY if "{id}" in path else "nowhere"] * path.count("{")
+            nowhere = [MISSING_ID if "{id}" in path else "nowhere"] * path.count("{")
             document = DOCUMENTS.get(path, {}) if "requestBody" in operation else None
             with self.subTest(path=path, method=method):
                 if "400" in documented:

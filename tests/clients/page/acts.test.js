@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// What can be done from the page: each act says how much it touches before it does it.
+// The actions of the page: each shows how much it will change before it does so.
 
 const assert = require('node:assert/strict')
 const { after, afterEach, before, test } = require('node:test')
@@ -20,7 +20,7 @@ const inDialog = (page, name) =>
 const counts = async queue => (await bed.api('GET', `queues/${queue}`)).jobs
 const job = id => bed.api('GET', `jobs/${id}`)
 
-// Fills in an operation's form, agrees to what it says it touches, and waits until it is over.
+// Fills in the form of an operation, confirms the number of changes, and waits for the end.
 async function operate(page, { fill = async () => {}, says, agree, done }) {
   await fill(page.getByRole('dialog').last())
   await inDialog(page, 'Count').click()
@@ -30,7 +30,7 @@ async function operate(page, { fill = async () => {}, says, agree, done }) {
   await inDialog(page, 'Close').click()
 }
 
-test('a job is added, with all that its contract can say', { skip }, async () => {
+test('a job is added with a complete contract', { skip }, async () => {
   await bed.serve()
   const page = await bed.open('#/queues')
   await press(page, 'Add a job …')
@@ -55,7 +55,7 @@ test('a job is added, with all that its contract can say', { skip }, async () =>
   )
 })
 
-test('a form that is filled in wrongly says so and stays', { skip }, async () => {
+test('a form with an error shows it and stays open', { skip }, async () => {
   await bed.serve()
   const page = await bed.open('#/queues')
   await press(page, 'Add a job …')
@@ -106,7 +106,7 @@ test('one job is kicked, changed, moved, buried and deleted', { skip }, async ()
   await assert.rejects(job(id), /404/)
 })
 
-test('a dead letter says where it was, and is moved back', { skip }, async () => {
+test('a dead letter shows its origin, and is moved back', { skip }, async () => {
   await bed.serve()
   await bed.api('PUT', 'policies/mail', {
     max_attempts: 1,
@@ -127,7 +127,7 @@ test('a dead letter says where it was, and is moved back', { skip }, async () =>
   assert.deepEqual([now.queue, now.attempts, now.past], ['mail', 0, null])
 })
 
-test('a held job is touched, and taken from its worker', { skip }, async () => {
+test('a held job is touched, and taken back from its worker', { skip }, async () => {
   await bed.serve()
   const client = await bed.beans('mail')
   const id = await client.put('work', { ttr: 100 })
@@ -165,7 +165,7 @@ test('a queue is paused, resumed and limited', { skip }, async () => {
   assert.deepEqual([limits, paused], [{ high: 0, normal: 12, low: 0 }, false])
 })
 
-test('a queue is cleared once a person has seen how many jobs that touches', { skip }, async () => {
+test('a queue is cleared after the user has confirmed the number of jobs', { skip }, async () => {
   await bed.serve()
   await bed.beans('mail')
   await bed.putMany('mail', 40)
@@ -173,7 +173,7 @@ test('a queue is cleared once a person has seen how many jobs that touches', { s
   await press(page, 'Clear …')
   await inDialog(page, 'Count').click()
   await page.getByText('This will delete 40 jobs of mail').waitFor()
-  // Who goes back has changed nothing.
+  // Without a confirmation, nothing changes.
   await inDialog(page, 'Back').click()
   assert.equal((await counts('mail')).ready, 40)
   await operate(page, {
@@ -184,14 +184,14 @@ test('a queue is cleared once a person has seen how many jobs that touches', { s
   assert.equal((await counts('mail')).ready, 0)
 })
 
-test('a queue whose name is no text is acted on, and none that looks alike', { skip }, async () => {
+test('an action on a queue whose name is not text does not affect one that looks alike', { skip }, async () => {
   await bed.serve()
   // Both are shown as U+FFFD, which the second one is.
   for (const path of ['%FF', '%FF', '%EF%BF%BD']) {
     await bed.api('POST', 'jobs', { queue_path: path })
   }
   const page = await bed.open('#/queues/%FF')
-  // Once it is empty, it goes.
+  // An empty queue is removed.
   page.noted.mayFail = true
   await press(page, 'Add a job …')
   await inDialog(page, 'Add it').click()
@@ -285,7 +285,7 @@ test(
   }
 )
 
-test('an operation that touches nothing is not offered', { skip }, async () => {
+test('an operation that would change nothing is not offered', { skip }, async () => {
   await bed.serve()
   await bed.post('mail', 'x')
   const page = await bed.open('#/queues/mail')
@@ -308,7 +308,7 @@ test(
     await press(page, 'Accept new jobs')
     await page.getByRole('status').getByText('Live').waitFor()
     await press(page, 'Reload')
-    // The file of the tests is none.
+    // The tests have no configuration file.
     await page.getByText('The configuration has an error, see the log.').waitFor()
   }
 )

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// What the tests of the page have in common: a tandemd of their own, clients of all protocols, and
-// Chromium, which is driven by playwright-core. Whatever the browser says, asks of others or moves
-// about unasked is noted, and a test ends well only where that is nothing.
+// Support for the tests of the page: a tandemd, clients of all protocols, and Chromium, controlled by
+// playwright-core. Messages of the browser, requests to other hosts and layout shifts are noted, and a
+// test fails if there are any.
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
@@ -49,7 +49,7 @@ function watchShifts() {
   }).observe({ type: 'layout-shift', buffered: true })
 }
 
-// What the browser says by itself of an answer that is an error, which tests may cause on purpose.
+// The browser's own message about an error response, which tests may provoke.
 const OF_STATUS =
   /^Failed to load resource: the server responded with a status of (401|403|404|409)/
 
@@ -68,7 +68,7 @@ function listen(page, noted) {
   })
 }
 
-// Opens the page at a view. -> playwright's page; page.noted is what must stay empty.
+// Opens the page at a view. -> playwright's page; page.noted must stay empty.
 async function open(hash = '#/', { size = DESK, scheme = 'light' } = {}) {
   const context = await browser.newContext({ viewport: size, colorScheme: scheme })
   contexts.push(context)
@@ -94,7 +94,7 @@ function assertQuiet({ noted }) {
   assert.deepEqual(noted.elsewhere, [])
 }
 
-// What axe finds, in a form that says where.
+// The findings of axe, with their places.
 async function findings(page) {
   await page.evaluate(`${AXE};0`)
   const { violations } = await page.evaluate(() => window.axe.run(document))
@@ -103,7 +103,7 @@ async function findings(page) {
   )
 }
 
-// Ends what a test began; the broker must end well.
+// Ends the clients and the broker of a test; the broker must exit with 0.
 async function leave() {
   const quiet = contexts.flatMap(context => context.pages())
   await Promise.all(contexts.map(context => context.close()))
@@ -170,7 +170,7 @@ async function post(queue, body) {
   assert.equal(answer.status, 200)
 }
 
-// What the API says, as a program asks it.
+// A request to the API.
 async function api(method, path, body) {
   const answer = await fetch(`${server.origin}/api/v1/${path}`, {
     method,

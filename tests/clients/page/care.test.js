@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// The page for everybody: in light and dark, on a phone, by keyboard, with names that are hostile,
-// with a token, and while the broker is away.
+// Accessibility and robustness of the page: light and dark, on a phone, by keyboard, with hostile
+// names, with a token, and without a broker.
 
 const assert = require('node:assert/strict')
 const { spawn, spawnSync } = require('node:child_process')
@@ -28,7 +28,7 @@ after(() => {
 })
 afterEach(() => skip || bed.leave())
 
-// A broker with something to show in each view, and what is there: [address, heading].
+// A broker with data for each view, and the views: [address, heading].
 async function everything(settings = []) {
   await bed.serve(settings)
   const client = await bed.beans('mail')
@@ -85,13 +85,13 @@ test('axe finds nothing in dialogs', { skip }, async () => {
   assert.deepEqual(await bed.findings(page), [])
 })
 
-test('nothing jumps in any view', { skip }, async () => {
+test('no view shifts its layout', { skip }, async () => {
   const views = await everything()
   const page = await bed.open()
   for (const [hash, heading] of views) {
     await bed.go(page, hash, heading)
     await settled(page)
-    // What has been drawn is told after the frame.
+    // Layout shifts are reported after the frame.
     await page.evaluate(
       () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
     )
@@ -100,7 +100,7 @@ test('nothing jumps in any view', { skip }, async () => {
   assert.ok(shifted < 0.1, `shifted by ${shifted}`)
 })
 
-test('names and bodies that are markup are text', { skip }, async () => {
+test('markup in names and bodies is shown as text', { skip }, async () => {
   await bed.serve()
   const hostile = [
     '<img src=x onerror=alert(1)>',
@@ -136,7 +136,7 @@ test('names and bodies that are markup are text', { skip }, async () => {
   assert.equal(ids.length, hostile.length)
 })
 
-test('all can be reached and done by keyboard alone', { skip }, async () => {
+test('the page can be used by keyboard alone', { skip }, async () => {
   await everything()
   const page = await bed.open()
   const { keyboard } = page
@@ -177,7 +177,7 @@ test('all can be reached and done by keyboard alone', { skip }, async () => {
   assert.equal(await focus(), 'Clear …')
 })
 
-test('the colours are those of the system until a person chooses others', { skip }, async () => {
+test('the theme is that of the system until the user chooses another one', { skip }, async () => {
   await bed.serve()
   const page = await bed.open('#/', { scheme: 'dark' })
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme)
@@ -188,7 +188,7 @@ test('the colours are those of the system until a person chooses others', { skip
   assert.equal(await theme(), 'light')
 })
 
-// A broker that knows two tokens: one may observe and operate mail, one may do everything.
+// A broker with two tokens: one may observe and operate mail, the other may do everything.
 function rules() {
   const tokens = { mail: 'mail-0123456789abcdef', all: 'all-0123456789abcdef' }
   const hash = token =>
@@ -212,7 +212,7 @@ async function show(page, token) {
   await page.getByRole('button', { name: 'Use', exact: true }).click()
 }
 
-test('a token is asked for, kept for the tab, and can be another one', { skip }, async () => {
+test('a token is requested, kept for the tab, and can be changed', { skip }, async () => {
   const { tokens, settings } = rules()
   await bed.serve(settings)
   const client = await bed.beans('mail')

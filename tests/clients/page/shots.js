@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// TANDEMD=PATH node shots.js FOLDER [SECONDS]: pictures of each view, in light and dark, on a desk
-// and on a phone, of a broker that clients of all protocols have kept busy for so long (60).
+// TANDEMD=PATH node shots.js FOLDER [SECONDS]: screenshots of each view, in light and dark, on a desktop
+// and on a phone, of a broker that clients of all protocols have used for SECONDS (default 60).
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -16,8 +16,8 @@ const pause = time => new Promise(resolve => setTimeout(resolve, time))
 
 let over = false
 
-// Tubes with how many jobs a second come, how many workers there are, how long each takes in
-// milliseconds, and which share of the jobs is buried.
+// Tubes with the jobs per second, the number of workers, the milliseconds per job, and the share of
+// buried jobs.
 const TUBES = [
   ['mail', 40, 4, 40, 0],
   ['mail-bounces', 3, 1, 20, 0.01],
@@ -33,7 +33,7 @@ const FUNCTIONS = [
   ['pdf', 2, 1, 200]
 ]
 
-// Calls act() about so often a second, more and less by and by.
+// Calls act() at about this rate per second, with slow variations.
 async function often(rate, act) {
   const phase = Math.random() * 6
   while (!over) {

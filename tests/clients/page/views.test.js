@@ -17,8 +17,8 @@ const tile = (page, name) => page.locator('.tile').filter({ hasText: name }).loc
 const row = (page, name) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
 
-// A broker with a queue of each protocol: beanstalk's with jobs of all states, Gearman's with a
-// worker that waits, HTTP's with jobs that nobody takes.
+// A broker with a queue for each protocol: beanstalk's has jobs in all states, Gearman's a waiting
+// worker, and HTTP's jobs without a worker.
 async function busy(settings) {
   const server = await bed.serve(settings)
   const mail = await bed.beans('mail')
@@ -34,7 +34,7 @@ async function busy(settings) {
   return { server, mail, buried, held }
 }
 
-test('the overview adds up all jobs and tells what needs attention', { skip }, async () => {
+test('the overview sums up all jobs and shows what needs attention', { skip }, async () => {
   await busy()
   const page = await bed.open()
   await tile(page, 'Ready').getByText('6', { exact: true }).waitFor()
@@ -50,7 +50,7 @@ test('the overview adds up all jobs and tells what needs attention', { skip }, a
   }
 })
 
-test('what happens shows on the overview by itself, and the charts keep it', { skip }, async () => {
+test('changes appear on the overview without a reload, and in its charts', { skip }, async () => {
   const { mail } = await busy()
   const page = await bed.open()
   await tile(page, 'Ready').getByText('6', { exact: true }).waitFor()
@@ -101,7 +101,7 @@ test('the overview shows the owner and the standbys of a shared journal', { skip
   assert.deepEqual(await bed.findings(page), [])
 })
 
-test('queues have the numbers that consoles show, and lead to their views', { skip }, async () => {
+test('queues show their numbers and link to their views', { skip }, async () => {
   await busy()
   const page = await bed.open('#/queues')
   const cells = row(page, 'mail').getByRole('cell')
@@ -143,12 +143,12 @@ test('queues are searched, filtered and sorted by the broker', { skip }, async (
   assert.deepEqual(await names(), ['resize'])
   await page.getByRole('searchbox').fill('nothing of that name')
   await page.getByText('No queue matches.').waitFor()
-  // The address leads to the same list.
+  // The address restores the list.
   await page.reload()
   await page.getByText('No queue matches.').waitFor()
 })
 
-test('a thousand queues are shown a page at a time', { skip }, async () => {
+test('a thousand queues are shown in pages', { skip }, async () => {
   await bed.serve()
   for (let i = 0; i < 1000; i++) await bed.post(`queue-${String(i).padStart(4, '0')}`, 'x')
   const { total, matched } = await bed.api('GET', 'queues?search=queue-&limit=1')
@@ -187,7 +187,7 @@ test(
   }
 )
 
-test('jobs of a state are shown a page at a time', { skip }, async () => {
+test('jobs of a state are shown in pages', { skip }, async () => {
   await bed.serve()
   await bed.putMany('many', 60)
   const page = await bed.open('#/queues/many')
@@ -199,7 +199,7 @@ test('jobs of a state are shown a page at a time', { skip }, async () => {
   assert.equal(await page.getByRole('button', { name: 'Next' }).isDisabled(), true)
 })
 
-test('a job shows its contract, where it is and its body', { skip }, async () => {
+test('a job shows its contract, place and body', { skip }, async () => {
   const { held } = await busy()
   const page = await bed.open(`#/jobs/${held}`)
   await page.getByRole('heading', { level: 1, name: `Job ${held}` }).waitFor()
@@ -215,7 +215,7 @@ test('a job shows its contract, where it is and its body', { skip }, async () =>
   await row(page, String(held)).waitFor()
 })
 
-test('JSON is shown with the digits and the members that the job has', { skip }, async () => {
+test('JSON is shown with unchanged digits and members', { skip }, async () => {
   await bed.serve()
   const client = await bed.beans('mail')
   const body =
@@ -246,7 +246,7 @@ test('JSON is shown with the digits and the members that the job has', { skip },
       '}'
     ].join('\n')
   )
-  // Its indents would be most of what is shown.
+  // Full indentation would fill the page with blanks.
   const deep = await client.put('['.repeat(20000) + ']'.repeat(20000))
   await bed.go(page, `#/jobs/${deep}`, `Job ${deep}`)
   await page.getByRole('tab', { name: 'JSON' }).waitFor()
@@ -274,7 +274,7 @@ test('queues are opened whatever their names are', { skip }, async () => {
   }
 })
 
-test('a large body that is no text comes whole when it is asked for', { skip }, async () => {
+test('a large binary body is loaded completely on request', { skip }, async () => {
   await bed.serve()
   const client = await bed.beans('large')
   const body = Buffer.alloc(60000, 0).fill(255, 30000)
@@ -290,7 +290,7 @@ test('a large body that is no text comes whole when it is asked for', { skip }, 
   await page.getByRole('button', { name: 'Save' }).waitFor()
 })
 
-test('a job that is gone is told as such', { skip }, async () => {
+test('a deleted job does not exist', { skip }, async () => {
   const { mail, held } = await busy()
   const page = await bed.open(`#/jobs/${held}`)
   page.noted.mayFail = true
@@ -299,7 +299,7 @@ test('a job that is gone is told as such', { skip }, async () => {
   await page.getByRole('heading', { level: 1, name: `Job ${held} does not exist` }).waitFor()
 })
 
-test('a job that has gone says what it ended with, where that is kept', { skip }, async () => {
+test('an ended job shows its kept result', { skip }, async () => {
   const server = await bed.serve()
   await bed.api('PUT', 'policies/later', { keep_result: '1h' })
   await bed.post('later', 'a picture')
@@ -312,7 +312,7 @@ test('a job that has gone says what it ended with, where that is kept', { skip }
   await page.getByText('a small one').waitFor()
 })
 
-test('connections say who works, who waits and who submits', { skip }, async () => {
+test('connections show workers, waiting workers and producers', { skip }, async () => {
   await busy()
   const page = await bed.open('#/connections')
   await page.getByRole('row', { name: /beanstalk .*works/ }).waitFor()
@@ -323,7 +323,7 @@ test('connections say who works, who waits and who submits', { skip }, async () 
   await page.getByText('1–2 of 2').waitFor()
 })
 
-test('a queue names its policy, and where that stands', { skip }, async () => {
+test('a queue shows its policy and the origin of the policy', { skip }, async () => {
   await bed.serve(['queue mail*.max_jobs=77'])
   const mail = await bed.beans('mail')
   await mail.put('a job')
@@ -336,7 +336,7 @@ test('a queue names its policy, and where that stands', { skip }, async () => {
   await section.getByText('77', { exact: true }).waitFor()
 })
 
-test('the configuration in force can be searched', { skip }, async () => {
+test('the configuration in effect can be searched', { skip }, async () => {
   await busy(['server.max_memory=1G'])
   const page = await bed.open('#/configuration')
   await page.getByRole('heading', { name: '[server]' }).waitFor()
