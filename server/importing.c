@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "core/import.h"
-#include "server/config/import_kinds.h"
+#include "server/config/journal_settings.h"
 #include "server/importing_memo.h"
 #include "server/importing_sync.h"
 #include "server/process/clock.h"

@@ -2,7 +2,7 @@
 #include "server/importing_log.h"
 
 #include "core/base/log.h"
-#include "server/config/import_kinds.h"
+#include "server/config/journal_settings.h"
 #include "server/process/clock.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "journal/journal.h"
 #include "journal/worker.h"
-#include "server/config/fsync.h"
+#include "server/config/journal_settings.h"
 #include "server/process/clock.h"
 #include "server/process/facts.h"
 

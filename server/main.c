@@ -4,7 +4,7 @@
 #include "core/base/macros.h"
 #include "core/base/slab.h"
 #include "server/config/command_line.h"
-#include "server/config/preflight.h"
+#include "server/config/start_paths.h"
 #include "server/init_store.h"
 #include "server/log/libevent_log.h"
 #include "server/process/background.h"
@@ -20,7 +20,7 @@
 static enum exit_reason main_fail(const struct command_line *command, enum exit_reason result,
                                   const struct error_text *why)
 {
-    command_line_complain(command, result, why);
+    command_line_print_error(command, result, why);
     return result;
 }
 
@@ -65,7 +65,7 @@ static enum exit_reason main_log_end(const struct command_line *command, enum ex
     if (result != EXIT_REASON_NONE) {
         log_error(was_up ? "not_started_again" : "not_started", log_string("why", why->text));
         // The log may be a file, and the user of the other program looks at standard error.
-        if (command->persona) {
+        if (command->compat) {
             (void)fprintf(stderr, "%s: %s\n", command->program, why->text);
         }
         return result;
@@ -96,7 +96,7 @@ static enum exit_reason main_serve(struct settings *settings, const struct setti
                                        .options = {.repair = command->repair,
                                                    .ignore_binlog = command->ignore_binlog,
                                                    .must_exist = needs_directory(command)},
-                                       .spare_pid_file = command->spare_pid_file,
+                                       .spare_pid_file = command->optional_pid_file,
                                        .ready = main_tell_ready,
                                        .context = &background};
     struct server server;
@@ -172,7 +172,7 @@ static enum exit_reason main_check(const struct settings *settings,
     } else {
         config_print(&settings->config, stdout);
     }
-    if (!preflight(settings, needs_directory(command), &why)) {
+    if (!check_start_paths(settings, needs_directory(command), &why)) {
         (void)fflush(stdout);
         return main_fail(command, EXIT_REASON_USAGE, &why);
     }

@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "core/memo.h"
 #include "proto_common/sight_policies.h"
-#include "server/config/section_text.h"
+#include "server/config/sections.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -464,12 +464,13 @@ bool queue_policies_show(const struct queue_policies *policies, const struct set
 }
 
 bool queue_policies_show_key(const struct queue_policies *policies, const struct settings *settings,
-                             struct shown *shown, size_t index, size_t key, struct sight_key *out)
+                             struct config_introspection *shown, size_t index, size_t key,
+                             struct sight_key *out)
 {
     const struct run_policy *run;
     const struct config_section *section = queue_policies_find(policies, settings, index, &run);
 
-    return section && shown_key(shown, &queue_section_kind, section, key, out);
+    return section && config_introspect_key(shown, &queue_section_kind, section, key, out);
 }
 
 void queue_policies_clear(struct queue_policies *policies)

@@ -14,7 +14,7 @@
 #include "proto_common/sight_policies.h"
 #include "server/config/queue_section.h"
 #include "server/config/settings.h"
-#include "server/config/shown.h"
+#include "server/config/config_introspect.h"
 
 #define RUN_POLICIES_MAX (POLICY_RULES_MAX - QUEUE_SECTIONS_MAX)
 #define RUN_POLICY_POSITION_MAX 1000000000
@@ -76,7 +76,8 @@ enum status queue_policies_drop(struct queue_policies *policies, struct broker *
 bool queue_policies_show(const struct queue_policies *policies, const struct settings *settings,
                          size_t index, struct sight_policy *policy);
 bool queue_policies_show_key(const struct queue_policies *policies, const struct settings *settings,
-                             struct shown *shown, size_t index, size_t key, struct sight_key *out);
+                             struct config_introspection *shown, size_t index, size_t key,
+                             struct sight_key *out);
 
 void queue_policies_clear(struct queue_policies *policies);
 

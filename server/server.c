@@ -215,7 +215,7 @@ bool server_close(struct server *server)
     loop_close(&server->loop);
     peer_limits_free(server->peer_limits);
     pid_file_release(&server->pid_file);
-    shown_clear(&server->introspection.settings);
+    config_introspect_clear(&server->introspection.settings);
     memset(server, 0, sizeof *server);
     return good;
 }

@@ -14,7 +14,7 @@
 #include "core/broker.h"
 #include "proto_common/sight.h"
 #include "server/config/settings.h"
-#include "server/config/shown.h"
+#include "server/config/config_introspect.h"
 #include "server/net/admission.h"
 #include "server/net/handshakes.h"
 #include "server/net/listener.h"
@@ -62,11 +62,11 @@ struct standby {
 
 // State for introspection.
 struct server_introspection {
-    struct sight sight;    // the functions
-    nsec_t renew_at;       // when the system is to be asked again for the following two
-    uint64_t resident;     // bytes
-    uint64_t descriptors;  // that are open
-    struct shown settings; // the texts of settings
+    struct sight sight;   // the functions
+    nsec_t renew_at;      // when the system is to be asked again for the following two
+    uint64_t resident;    // bytes
+    uint64_t descriptors; // that are open
+    struct config_introspection settings;              // the texts of settings
     const char *memory_kinds[SERVER_MEMORY_KINDS + 1]; // names, NULL behind them
     uint64_t memory[SERVER_MEMORY_KINDS];              // bytes of each
 };

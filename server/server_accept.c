@@ -2,7 +2,7 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
-#include "server/config/io_threads.h"
+#include "server/config/settings.h"
 #include "server/conn/conn.h"
 #include "server/io/io.h"
 #include "server/net/admission.h"

@@ -189,8 +189,8 @@ static bool sight_setting(void *host, size_t index, struct sight_setting *settin
 {
     struct server *server = host;
 
-    return shown_setting(&server->introspection.settings, &server->settings->config, index,
-                         setting);
+    return config_introspect_setting(&server->introspection.settings, &server->settings->config,
+                                     index, setting);
 }
 
 static struct schedules *sight_schedules(void *host)
@@ -283,15 +283,15 @@ static bool sight_section(void *host, size_t index, struct sight_section *sectio
 {
     const struct server *server = host;
 
-    return shown_named(&server->settings->config, index, section);
+    return config_introspect_section(&server->settings->config, index, section);
 }
 
 static bool sight_section_key(void *host, size_t index, size_t key, struct sight_key *shown)
 {
     struct server *server = host;
 
-    return shown_named_key(&server->introspection.settings, &server->settings->config, index, key,
-                           shown);
+    return config_introspect_section_key(&server->introspection.settings, &server->settings->config,
+                                         index, key, shown);
 }
 
 static bool sight_policy(void *host, size_t index, struct sight_policy *policy)

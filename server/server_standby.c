@@ -3,9 +3,9 @@
 
 #include "core/base/log.h"
 #include "core/base/slice.h"
-#include "server/config/address.h"
-#include "server/config/frontends.h"
-#include "server/config/queue_push.h"
+#include "server/config/listen_address.h"
+#include "server/config/settings.h"
+#include "server/config/queue_section.h"
 #include "server/process/capacity.h"
 #include "server/process/clock.h"
 #include "server/transport/transport.h"

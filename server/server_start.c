@@ -2,8 +2,8 @@
 #include "server/server_private.h"
 
 #include "core/base/log.h"
-#include "server/config/address.h"
-#include "server/config/file_mode.h"
+#include "server/config/listen_address.h"
+#include "server/config/settings.h"
 #include "server/net/listener.h"
 #include "server/process/capacity.h"
 #include "server/process/clock.h"

@@ -7,7 +7,6 @@
 // same.
 
 #include "core/broker.h"
-#include "server/config/frontends.h"
 #include "server/config/settings.h"
 #include "server/conn/conn.h"
 #include "server/transport/tls.h"

@@ -1,15 +1,68 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/command_line.h"
 
-#include "server/config/beanstalkd_flags.h"
-#include "server/config/default_config.h"
-#include "server/config/persona.h"
-#include "server/config/persona_own.h"
+#include "server/config/compat_beanstalkd.h"
+#include "server/config/compat.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+// As the project was configured; empty if the path follows from the prefix.
+static const char sysconfdir[] = TANDEM_SYSCONFDIR;
+
+// The length of the prefix in the path of the program; false if it is not in a `bin`.
+static bool program_prefix(const char *program, int *len)
+{
+    static const char bin[] = "/bin";
+    const char *name = strrchr(program, '/');
+    size_t dir = name ? (size_t)(name - program) : 0;
+
+    if (dir < strlen(bin) || memcmp(name - strlen(bin), bin, strlen(bin)) != 0) {
+        return false;
+    }
+    *len = (int)(dir - strlen(bin));
+    return true;
+}
+
+static bool program_is_below(const char *program, const char *dir)
+{
+    return strncmp(program, dir, strlen(dir)) == 0;
+}
+
+bool default_config_of(const char *program, char path[PATH_MAX])
+{
+    static const char name[] = "tandem/tandemd.conf";
+    int prefix = 0;
+    int len;
+
+    if (*sysconfdir) {
+        len = snprintf(path, PATH_MAX, "%s/%s", sysconfdir, name);
+    } else if (!program_prefix(program, &prefix) || prefix == 0 ||
+               program_is_below(program, "/usr/bin/")) {
+        len = snprintf(path, PATH_MAX, "%s", DEFAULT_CONFIG);
+    } else if (program_is_below(program, "/opt/") && prefix > (int)strlen("/opt")) {
+        len = snprintf(path, PATH_MAX, "/etc%.*s/%s", prefix, program, name);
+    } else {
+        len = snprintf(path, PATH_MAX, "%.*s/etc/%s", prefix, program, name);
+    }
+    return len > 0 && len < PATH_MAX;
+}
+
+static void default_config(char path[PATH_MAX])
+{
+    char program[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof program);
+
+    if (len < 0 || (size_t)len == sizeof program) {
+        len = 0;
+    }
+    program[len] = '\0';
+    if (!default_config_of(program, path)) {
+        (void)snprintf(path, PATH_MAX, "%s", DEFAULT_CONFIG);
+    }
+}
 
 const char command_line_help[] =
     "Usage: tandemd [options]\n"
@@ -60,7 +113,7 @@ const char command_line_help[] =
     "line or configuration, 10 for the journal at the start, 32 to 34 for the user, 111 for an\n"
     "address.\n";
 
-// getopt_long answers with these for options that are words.
+// The values of getopt_long() for long options.
 enum {
     LONG_CONFIG = 256,
     LONG_SET,
@@ -86,31 +139,28 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-// What is being read: a command, and what of it is put together at the end.
-struct reading {
+struct option_parser {
     struct command_line *command;
-    struct flags flags;
-    struct words said; // by --set
+    struct beanstalkd_flags flags;
+    struct string_list sets; // of --set
     char **argv;
 };
 
-// Names the option that getopt has just refused: a letter of a cluster, or a whole word.
-static void option_bad(struct reading *reading, const char *what, struct error_text *why)
+// Reports the option that getopt_long() has just refused: a letter of a group, or a long option.
+static bool option_refuse(struct option_parser *parser, const char *what, struct error_text *why)
 {
     if (optopt > 0 && optopt < LONG_CONFIG) {
         if (flags_know(optopt)) {
-            reading->command->codes = EXIT_CODES_BEANSTALKD;
+            parser->command->codes = EXIT_CODES_BEANSTALKD;
         }
-        error_set(why, "-%c: %s (see --help)", optopt, what);
-    } else {
-        error_set(why, "%s: %s (see --help)", reading->argv[optind - 1], what);
+        return error_set(why, "-%c: %s (see --help)", optopt, what);
     }
+    return error_set(why, "%s: %s (see --help)", parser->argv[optind - 1], what);
 }
 
-// Takes one option that getopt has found.
-static bool option_take(struct reading *reading, int letter, struct error_text *why)
+static bool option_apply(struct option_parser *parser, int letter, struct error_text *why)
 {
-    struct command_line *command = reading->command;
+    struct command_line *command = parser->command;
 
     switch (letter) {
     case 'C':
@@ -118,7 +168,7 @@ static bool option_take(struct reading *reading, int letter, struct error_text *
         command->config_path = optarg;
         return true;
     case LONG_SET:
-        words_add(&reading->said, "%s", optarg);
+        string_list_add(&parser->sets, "%s", optarg);
         return true;
     case LONG_CHECK:
         command->action = ACTION_CHECK;
@@ -144,58 +194,56 @@ static bool option_take(struct reading *reading, int letter, struct error_text *
         command->action = ACTION_HELP;
         return true;
     case ':':
-        option_bad(reading, "a value is missing", why);
-        return false;
+        return option_refuse(parser, "a value is missing", why);
     case '?':
-        option_bad(reading, "no such option", why);
-        return false;
+        return option_refuse(parser, "no such option", why);
     default:
         command->codes = EXIT_CODES_BEANSTALKD;
-        return flags_take(&reading->flags, letter, optarg, why);
+        return flags_take(&parser->flags, letter, optarg, why);
     }
 }
 
-// Whether the rest does not matter, as in beanstalkd behind -v or -h.
-static bool is_all_said(const struct command_line *command)
+// Whether the rest of the command line is ignored, as by beanstalkd after -v or -h.
+static bool prints_and_exits(const struct command_line *command)
 {
     return command->action == ACTION_VERSION || command->action == ACTION_HELP;
 }
 
-static bool options_scan(struct reading *reading, int argc, struct error_text *why)
+static bool options_parse(struct option_parser *parser, int argc, struct error_text *why)
 {
     int letter;
 
     opterr = 0;
-    optind = 0; // so that GNU's getopt forgets a cluster that it was in the middle of
-    while ((letter = getopt_long(argc, reading->argv, ":C:vh" FLAGS_LETTERS, long_options, NULL)) !=
+    optind = 0; // resets GNU's getopt in the middle of a group of letters
+    while ((letter = getopt_long(argc, parser->argv, ":C:vh" FLAGS_LETTERS, long_options, NULL)) !=
            -1) {
-        if (!option_take(reading, letter, why)) {
+        if (!option_apply(parser, letter, why)) {
             return false;
         }
-        if (is_all_said(reading->command)) {
+        if (prints_and_exits(parser->command)) {
             return true;
         }
     }
     if (optind < argc) {
-        return error_set(why, "%s: no such argument (see --help)", reading->argv[optind]);
+        return error_set(why, "%s: no such argument (see --help)", parser->argv[optind]);
     }
     return true;
 }
 
-// Puts what the flags say in front of what --set says.
-static enum exit_reason options_merge(struct reading *reading, struct error_text *why)
+// Adds the settings of the flags before those of --set, which override them.
+static enum exit_reason options_apply(struct option_parser *parser, struct error_text *why)
 {
-    struct command_line *command = reading->command;
-    enum exit_reason result = flags_settings(&reading->flags, &command->sets, why);
+    struct command_line *command = parser->command;
+    enum exit_reason result = flags_settings(&parser->flags, &command->sets, why);
 
-    if (flags_listen(&reading->flags)) {
-        persona_listen_only(&command->presets, "beanstalk");
+    if (flags_listen(&parser->flags)) {
+        compat_listen_only(&command->presets, "beanstalk");
     }
     if (!command->ignore_binlog) {
-        flags_import(&reading->flags, &command->presets);
+        flags_import(&parser->flags, &command->presets);
     }
-    flags_tell(&reading->flags, &command->notes);
-    words_move(&command->sets, &reading->said);
+    flags_add_notes(&parser->flags, &command->notes);
+    string_list_move(&command->sets, &parser->sets);
     default_config(command->default_path);
     if (!command->config_path && access(command->default_path, F_OK) == 0) {
         command->config_path = command->default_path;
@@ -203,31 +251,33 @@ static enum exit_reason options_merge(struct reading *reading, struct error_text
     return result;
 }
 
-static enum exit_reason parse_ours(struct command_line *command, int argc, char **argv,
-                                   struct error_text *why)
+static enum exit_reason command_line_parse_own(struct command_line *command, int argc, char **argv,
+                                               struct error_text *why)
 {
-    struct reading reading = {.command = command, .argv = argv};
+    struct option_parser parser = {.command = command, .argv = argv};
     enum exit_reason result = EXIT_REASON_NONE;
 
     if (argc == 2 && strcmp(argv[1], "hash-token") == 0) {
         command->action = ACTION_HASH_TOKEN;
-    } else if (!options_scan(&reading, argc, why)) {
+    } else if (!options_parse(&parser, argc, why)) {
         result = EXIT_REASON_USAGE;
-    } else if (!is_all_said(command)) {
-        result = options_merge(&reading, why);
+    } else if (!prints_and_exits(command)) {
+        result = options_apply(&parser, why);
     }
-    words_clear(&reading.said);
+    string_list_clear(&parser.sets);
     return result;
 }
 
-// What is wrong with any command line, whoever's options it has.
-static enum exit_reason command_finish(const struct command_line *command, struct error_text *why)
+// Checks what does not depend on the replaced program.
+static enum exit_reason command_line_check(const struct command_line *command,
+                                           struct error_text *why)
 {
-    if (command->presets.is_torn || command->sets.is_torn || command->notes.is_torn) {
+    if (command->presets.out_of_memory || command->sets.out_of_memory ||
+        command->notes.out_of_memory) {
         error_set(why, "out of memory");
         return EXIT_REASON_OTHER;
     }
-    if (command->queue && command->action != ACTION_CHECK && !is_all_said(command)) {
+    if (command->queue && command->action != ACTION_CHECK && !prints_and_exits(command)) {
         error_set(why, "--queue: only with --check-config");
         return EXIT_REASON_USAGE;
     }
@@ -237,41 +287,41 @@ static enum exit_reason command_finish(const struct command_line *command, struc
 enum exit_reason command_line_parse(struct command_line *command, int argc, char **argv,
                                     struct error_text *why)
 {
-    const struct persona *persona;
+    const struct compat_program *compat;
     enum exit_reason result;
 
     *command = (struct command_line){.action = ACTION_RUN, .program = "tandemd"};
-    if (!persona_find(&persona, argc, argv, why)) {
+    if (!compat_find(&compat, argc, argv, why)) {
         return EXIT_REASON_USAGE;
     }
-    if (persona) {
-        command->persona = persona;
-        command->codes = persona->codes;
+    if (compat) {
+        command->compat = compat;
+        command->codes = compat->codes;
         command->program = argv[0];
-        result = persona->parse(command, argc, argv, why);
+        result = compat->parse(command, argc, argv, why);
     } else {
-        result = parse_ours(command, argc, argv, why);
+        result = command_line_parse_own(command, argc, argv, why);
     }
-    return result == EXIT_REASON_NONE ? command_finish(command, why) : result;
+    return result == EXIT_REASON_NONE ? command_line_check(command, why) : result;
 }
 
-void command_line_complain(const struct command_line *command, enum exit_reason result,
-                           const struct error_text *why)
+void command_line_print_error(const struct command_line *command, enum exit_reason result,
+                              const struct error_text *why)
 {
-    const struct persona *persona = command->persona;
+    const struct compat_program *compat = command->compat;
 
     (void)fprintf(stderr, "%s: %s\n", command->program, why->text);
-    if (result == EXIT_REASON_USAGE && persona && persona->helps_when_misused) {
-        persona->print_help(command, stderr);
+    if (result == EXIT_REASON_USAGE && compat && compat->prints_help_on_error) {
+        compat->print_help(command, stderr);
     }
 }
 
 void command_line_print_help(const struct command_line *command)
 {
-    const struct persona *persona = command->persona;
+    const struct compat_program *compat = command->compat;
 
-    if (persona) {
-        persona->print_help(command, persona->help_stream());
+    if (compat) {
+        compat->print_help(command, compat->help_stream());
     } else {
         (void)fputs(command_line_help, stdout);
     }
@@ -279,8 +329,8 @@ void command_line_print_help(const struct command_line *command)
 
 void command_line_print_version(const struct command_line *command)
 {
-    if (command->persona) {
-        command->persona->print_version(stdout);
+    if (command->compat) {
+        command->compat->print_version(stdout);
     } else {
         (void)printf("tandemd %s\n", TANDEM_VERSION);
     }
@@ -288,8 +338,8 @@ void command_line_print_version(const struct command_line *command)
 
 void command_line_clear(struct command_line *command)
 {
-    words_clear(&command->presets);
-    words_clear(&command->sets);
-    words_clear(&command->notes);
+    string_list_clear(&command->presets);
+    string_list_clear(&command->sets);
+    string_list_clear(&command->notes);
     *command = (struct command_line){.action = ACTION_RUN};
 }

@@ -2,12 +2,19 @@
 #include "server/config/config.h"
 
 #include "core/base/log.h"
+#include "server/config/sections.h"
 #include "server/config/setting.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-// How much of a value a log line shows.
-enum { VALUE_SHOWN = 256 };
+// Longest value in a log line, with its NUL.
+enum { LOGGED_VALUE_ROOM = 256 };
 
 bool config_preset(const struct config *config, struct error_text *why)
 {
@@ -45,18 +52,19 @@ struct config_sections *config_kind_of(const struct config *config, const char *
     return NULL;
 }
 
-static bool is_called(const struct config_table *table, const struct option *option,
-                      const char *section, const char *name)
+static bool option_has_name(const struct config_table *table, const struct option *option,
+                            const char *section, const char *name)
 {
     return strcmp(option->section ? option->section : table->section, section) == 0 &&
            strcmp(option->name, name) == 0;
 }
 
-static bool set_in_table(const struct config_table *table, const char *section, const char *name,
-                         const char *text, bool *known, struct error_text *why)
+static bool config_table_set(const struct config_table *table, const char *section,
+                             const char *name, const char *text, bool *known,
+                             struct error_text *why)
 {
     for (const struct option *option = table->options; option->name; option++) {
-        if (!is_called(table, option, section, name)) {
+        if (!option_has_name(table, option, section, name)) {
             continue;
         }
         *known = true;
@@ -74,7 +82,7 @@ bool config_set(const struct config *config, const char *section, const char *na
     bool known = false;
 
     for (size_t i = 0; i < config->count; i++) {
-        if (!set_in_table(&config->tables[i], section, name, text, &known, why)) {
+        if (!config_table_set(&config->tables[i], section, name, text, &known, why)) {
             return false;
         }
     }
@@ -120,11 +128,11 @@ void config_print(const struct config *config, FILE *file)
     }
 }
 
-static void log_change(const struct config_table *table, const struct option *option,
-                       const void *fresh)
+static void config_log_change(const struct config_table *table, const struct option *option,
+                              const void *fresh)
 {
-    char before[VALUE_SHOWN];
-    char after[VALUE_SHOWN];
+    char before[LOGGED_VALUE_ROOM];
+    char after[LOGGED_VALUE_ROOM];
 
     if (option->section) {
         return; // its owner says so
@@ -137,13 +145,13 @@ static void log_change(const struct config_table *table, const struct option *op
            log_string("old", before), log_string("new", after));
 }
 
-static void table_adopt(const struct config_table *table, const struct config_table *fresh)
+static void config_table_adopt(const struct config_table *table, const struct config_table *fresh)
 {
     for (const struct option *option = table->options; option->name; option++) {
         if (setting_equal(option, table->values, fresh->values)) {
             continue;
         }
-        log_change(table, option, fresh->values);
+        config_log_change(table, option, fresh->values);
         if (option->live) {
             setting_swap(option, table->values, fresh->values);
         }
@@ -154,7 +162,7 @@ void config_adopt(const struct config *config, const struct config *fresh)
 {
     ENSURE(config->count == fresh->count);
     for (size_t i = 0; i < config->count; i++) {
-        table_adopt(&config->tables[i], &fresh->tables[i]);
+        config_table_adopt(&config->tables[i], &fresh->tables[i]);
     }
     ENSURE(config->kinds == fresh->kinds);
     for (size_t i = 0; i < config->kinds; i++) {
@@ -174,4 +182,308 @@ void config_clear(const struct config *config)
     for (size_t i = 0; i < config->kinds; i++) {
         sections_clear(&config->named[i]);
     }
+}
+
+//
+// --set
+//
+
+#define KEY_BYTES "abcdefghijklmnopqrstuvwxyz_"
+
+// The parts of `section.key=value`, in a copy of it.
+struct assignment {
+    char *section;
+    char *key;
+    char *text;
+};
+
+// The name of a section may have dots and equal signs: the key is the first text between a dot and
+// an equal sign that can be a key.
+static bool assignment_split(struct assignment *parts, char *copy)
+{
+    for (char *sign = strchr(copy, '='); sign; sign = strchr(sign + 1, '=')) {
+        char *dot;
+
+        *sign = '\0';
+        dot = strrchr(copy, '.');
+        if (dot && dot > copy && dot[1] != '\0' && dot[1 + strspn(dot + 1, KEY_BYTES)] == '\0') {
+            *dot = '\0';
+            *parts = (struct assignment){.section = copy, .key = dot + 1, .text = sign + 1};
+            return true;
+        }
+        *sign = '=';
+    }
+    return false;
+}
+
+static bool assignment_apply(const struct config *config, const struct assignment *parts,
+                             struct error_text *why)
+{
+    const char *name;
+    struct config_sections *kind = config_kind_of(config, parts->section, &name);
+    struct config_section *section;
+
+    if (!kind) {
+        return config_set(config, parts->section, parts->key, parts->text, why);
+    }
+    section = sections_find(kind, name);
+    if (!section) {
+        section = sections_add(kind, name, "--set", why);
+    }
+    return section && section_set(kind->kind, section, parts->key, parts->text, why);
+}
+
+// Whether the value of the key may be a secret, which must not be printed.
+static bool assignment_is_secret(const struct config *config, const struct assignment *parts)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct option *option = config->tables[i].options;
+
+        if (strcmp(config->tables[i].section, parts->section) != 0) {
+            continue;
+        }
+        for (; option->name; option++) {
+            if (strcmp(option->name, parts->key) == 0 && (option->secret || option->show)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool config_assign(const struct config *config, const char *assignment, struct error_text *why)
+{
+    char *copy = strdup(assignment);
+    struct assignment parts;
+    bool good = false;
+
+    if (!copy) {
+        error_set(why, "out of memory");
+    } else if (!assignment_split(&parts, copy)) {
+        error_set(why, "--set %s: not of the form section.key=value", assignment);
+    } else {
+        good = assignment_apply(config, &parts, why);
+        if (!good && assignment_is_secret(config, &parts)) {
+            error_prefix(why, "--set %s.%s: ", parts.section, parts.key);
+        } else if (!good) {
+            error_prefix(why, "--set %s: ", assignment);
+        }
+    }
+    free(copy);
+    return good;
+}
+
+//
+// The file
+//
+
+// The longest line that is not a comment.
+#define LINE_MOST 16384
+
+// A key that the file has set: `section.key`, and its line.
+struct config_key_seen {
+    char name[128];
+    int line;
+};
+
+struct config_reader {
+    const struct config *config;
+    const char *path;
+    FILE *file;
+    int line;
+    // The section of the line: one of a table, with a copy of its name, or one with a name.
+    char table[64];
+    const struct config_sections *kind; // NULL: a section of a table
+    // The keys of tables, followed by those of the present section with a name. Their number is
+    // bounded by the number of options, because no key is there twice.
+    struct config_key_seen *given; // owned
+    size_t given_room, given_count, given_of_tables;
+    char text[LINE_MOST + 1];
+};
+
+// Whether the end of the value may be meant as a comment.
+static bool value_has_hash(const char *value)
+{
+    for (const char *hash = strchr(value, '#'); hash; hash = strchr(hash + 1, '#')) {
+        if (hash == value || hash[-1] == ' ' || hash[-1] == '\t') {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Refuses a key that is set twice: which of its values is meant is unknown. A section of a table
+// may be split.
+static bool config_reader_note_key(struct config_reader *reader, const char *key,
+                                   struct error_text *why)
+{
+    size_t first = reader->kind ? reader->given_of_tables : 0;
+    size_t last = reader->kind ? reader->given_count : reader->given_of_tables;
+    struct config_key_seen noted = {.line = reader->line};
+
+    (void)snprintf(noted.name, sizeof noted.name, "%s.%s", reader->kind ? "" : reader->table, key);
+    for (size_t i = first; i < last; i++) {
+        if (strcmp(reader->given[i].name, noted.name) == 0) {
+            return error_set(why, "%s: line %d has this key already", key, reader->given[i].line);
+        }
+    }
+    if (reader->given_count == reader->given_room) {
+        size_t room = reader->given_room ? 2 * reader->given_room : 64;
+        struct config_key_seen *given = realloc(reader->given, room * sizeof *given);
+
+        if (!given) {
+            return error_set(why, "out of memory");
+        }
+        reader->given = given;
+        reader->given_room = room;
+    }
+    reader->given[reader->given_count++] = noted;
+    reader->given_of_tables += reader->kind ? 0 : 1;
+    return true;
+}
+
+static bool config_reader_set(struct config_reader *reader, const char *key, const char *value,
+                              struct error_text *why)
+{
+    const struct config_sections *kind = reader->kind;
+
+    if (value_has_hash(value)) {
+        return error_set(why,
+                         "%s: a comment after a value begins with ` ;`, or is on a line of "
+                         "its own",
+                         key);
+    }
+    if (kind) {
+        return section_set(kind->kind, &kind->all[kind->count - 1], key, value, why) &&
+               config_reader_note_key(reader, key, why);
+    }
+    if (reader->table[0] == '\0') {
+        return error_set(why, "the key `%s` is before any section", key);
+    }
+    return config_set(reader->config, reader->table, key, value, why) &&
+           config_reader_note_key(reader, key, why);
+}
+
+static bool config_reader_begin_section(struct config_reader *reader, const char *text,
+                                        struct error_text *why)
+{
+    char origin[PATH_MAX + 16];
+    const char *name;
+    struct config_sections *kind = config_kind_of(reader->config, text, &name);
+
+    reader->kind = kind;
+    reader->given_count = reader->given_of_tables;
+    if (kind) {
+        (void)snprintf(origin, sizeof origin, "%s:%d", reader->path, reader->line);
+        return sections_add(kind, name, origin, why) != NULL;
+    }
+    if (!config_has(reader->config, text)) {
+        return error_set(why, "there is no section [%s]", text);
+    }
+    (void)snprintf(reader->table, sizeof reader->table, "%s", text);
+    return true;
+}
+
+static bool config_reader_parse_line(struct config_reader *reader, struct error_text *why)
+{
+    char *name;
+    char *value;
+
+    switch (ini_line_cut(reader->text, &name, &value)) {
+    case INI_NOTHING:
+        return true;
+    case INI_SECTION:
+        return config_reader_begin_section(reader, name, why);
+    case INI_KEY:
+        return config_reader_set(reader, name, value, why);
+    case INI_BAD:
+        return error_set(why, "neither a [section] nor `key = value`");
+    }
+    UNREACHABLE();
+}
+
+// Reads the next line; false after the last one. Comments may have any length, and are read as
+// empty lines. `*good` is false if another line is too long or has a NUL.
+static bool config_reader_next_line(struct config_reader *reader, bool *good)
+{
+    size_t len = 0;
+    bool comment = false;
+    int c = getc(reader->file);
+
+    *good = true;
+    if (c == EOF) {
+        return false;
+    }
+    reader->line++;
+    for (; c != EOF && c != '\n'; c = getc(reader->file)) {
+        if (len == 0 && (c == ' ' || c == '\t')) {
+            continue;
+        }
+        comment = comment || (len == 0 && (c == '#' || c == ';'));
+        *good = *good && c != '\0' && len < LINE_MOST;
+        if (*good) {
+            reader->text[len++] = (char)c;
+        }
+    }
+    *good = *good || comment;
+    reader->text[comment ? 0 : len] = '\0';
+    return true;
+}
+
+static bool config_reader_run(struct config_reader *reader, struct error_text *why)
+{
+    static const char mark[] = {'\xef', '\xbb', '\xbf'}; // UTF-8 byte order mark
+    bool good;
+
+    while (config_reader_next_line(reader, &good)) {
+        if (reader->line == 1 && memcmp(reader->text, mark, sizeof mark) == 0) {
+            memset(reader->text, ' ', sizeof mark);
+        }
+        if (!good) {
+            error_set(why, "the line has more than %d bytes, or a NUL", LINE_MOST);
+        }
+        if (!good || !config_reader_parse_line(reader, why)) {
+            return false;
+        }
+    }
+    reader->line++;
+    if (ferror(reader->file)) {
+        return error_set(why, "cannot be read");
+    }
+    return true;
+}
+
+static FILE *config_open(const char *path, bool waits, struct error_text *why)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd >= 0 && !waits && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        error_set(why, "%s: not a file", path);
+    } else if (fd < 0 || !(file = fdopen(fd, "r"))) {
+        error_set(why, "%s: %s", path, strerror(errno));
+    }
+    if (fd >= 0 && !file) {
+        (void)close(fd);
+    }
+    return file;
+}
+
+bool config_load(const struct config *config, const char *path, bool waits, struct error_text *why)
+{
+    struct config_reader reader = {.config = config, .path = path};
+    bool good;
+
+    reader.file = config_open(path, waits, why);
+    if (!reader.file) {
+        return false;
+    }
+    good = config_reader_run(&reader, why);
+    (void)fclose(reader.file);
+    free(reader.given);
+    if (!good) {
+        error_prefix(why, "%s:%d: ", path, reader.line);
+    }
+    return good;
 }

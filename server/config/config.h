@@ -2,70 +2,71 @@
 #ifndef TANDEM_SERVER_CONFIG_CONFIG_H
 #define TANDEM_SERVER_CONFIG_CONFIG_H
 
-// The configuration file and --set, over tables of options. Several tables may share a section: a
-// front-end's section has the keys that the server gives to each and the front-end's own. Of
-// sections with a name (sections.h), such as [queue mail.*], there may be any number of a kind.
-//
-// A failure names its place (file and line, or the --set) and the reason. Values that were read
-// before it stay set: the caller throws the whole set away.
-
+#include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "proto_common/option.h"
 #include "server/config/sections.h"
-#include "core/base/error_text.h"
 
 #include <stdio.h>
+
+// The configuration file and --set, over tables of options. Several tables may share a section: the
+// section of a front-end has the keys that all front-ends have, and its own. There may be any
+// number of sections with a name (sections.h), such as [queue mail.*].
+//
+// If a function fails, `why` has the place (file and line, or the --set) and the reason. Values
+// that were set before stay set: the caller discards all of them.
 
 struct config_table {
     const char *section;
     const struct option *options; // ends with a NULL name
     void *values;                 // the struct that the options describe, zeroed at first
-    // A further check of a value before it is set, NULL for none.
+    // A further check of a value before it is set; NULL for none.
     bool (*check)(const struct option *option, const char *text, struct error_text *why);
 };
 
 struct config {
     struct config_table *tables;
     size_t count;
-    struct config_sections *named; // one for each kind
+    struct config_sections *named; // one element for each kind of sections with a name
     size_t kinds;
 };
 
 // Sets every key to its default. False without memory.
 bool config_preset(const struct config *config, struct error_text *why) MUST_USE;
 
-// Reads the file; to be finished. `waits`: it may be a pipe whose writer is waited for; otherwise
-// only a regular file will do.
+// Reads the file; config_finish() must follow. With `waits`, the file may be a pipe, whose writer
+// is waited for; otherwise it must be a regular file.
 bool config_load(const struct config *config, const char *path, bool waits,
                  struct error_text *why) MUST_USE;
 
-// Does what `section.key=value` says; to be finished. Where the section has a name, as in
-// `queue mail.*.max_jobs=5`, and is not there, it is made, behind those that are.
+// Sets a key from `section.key=value`; config_finish() must follow. A missing section with a name,
+// as in `queue mail.*.max_jobs=5`, is appended.
 bool config_assign(const struct config *config, const char *assignment,
                    struct error_text *why) MUST_USE;
 
-// Everything was read: whether the keys of each section with a name make sense together.
+// Finishes all sections with a name: false if the keys of one contradict each other.
 bool config_finish(const struct config *config, struct error_text *why) MUST_USE;
 
-// Sets the key of a table wherever it is had: for those who read settings.
+// Sets the key in all tables that have it.
 bool config_set(const struct config *config, const char *section, const char *key, const char *text,
                 struct error_text *why) MUST_USE;
 
-// Of which kind a section is that is written [text], and its name; NULL: it has none.
+// The kind of a section that is written [text], and its name; NULL if it is a section without a
+// name.
 struct config_sections *config_kind_of(const struct config *config, const char *text,
                                        const char **name);
 
-// Whether there is a table of that section.
+// Whether there is a table for that section.
 bool config_has(const struct config *config, const char *section);
 
-// Writes all settings in the file's own format.
+// Writes all settings in the format of the file.
 void config_print(const struct config *config, FILE *file);
 
-// Takes over from `fresh`, which has the same tables with values of their own, what can change
-// while the broker runs. Says in the log what did change, and what would need a restart.
+// Takes the live values of `fresh`, which has the same tables with other values. Logs each change,
+// and each change that needs a restart.
 void config_adopt(const struct config *config, const struct config *fresh);
 
-// Frees what the values own.
+// Frees the texts of the values.
 void config_clear(const struct config *config);
 
 #endif

@@ -2,14 +2,14 @@
 #ifndef TANDEM_SERVER_CONFIG_GEARMAND_OPTIONS_H
 #define TANDEM_SERVER_CONFIG_GEARMAND_OPTIONS_H
 
-// gearmand's command line, read as gearmand 1.1.20 reads it: words are not abbreviated, an option
-// is given once, what is wrong with the form of any argument is said before what is wrong with a
-// value. Beside its options there are our own long ones, and two that other versions of gearmand
-// have: -s, and --log-size.
+// gearmand's command line, parsed as gearmand 1.1.20 parses it: long options cannot be abbreviated,
+// an option may be given once, and errors in the form of any argument are reported before errors in
+// a value. In addition to its options, it accepts our own long options, and two of other versions
+// of gearmand: -s and --log-size.
 
-#include "core/base/macros.h"
-#include "server/config/command.h"
 #include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "server/config/command_line.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -69,38 +69,41 @@ enum gearmand_name {
     GEARMAND_OPTIONS
 };
 
-// By enum gearmand_name: what was given, "" for an option without a value; NULL: it was not.
 struct gearmand_options {
+    // By enum gearmand_name: the value, "" for an option without one; NULL: the option was not
+    // given.
     const char *values[GEARMAND_OPTIONS];
-    const char
-        *bare; // the first word of the configuration file that is no option; NULL: there is none
+    // The words of the configuration file that are not options: the first one, or NULL, and how
+    // many.
+    const char *bare;
     unsigned bare_count;
-    char *file; /* private: what values of the configuration file are in */
+    char *file; /* private: the content of the configuration file */
 };
 
-// Reads the arguments, and then gearmand's configuration file, whose words count where the command
-// line says nothing. Our own options go to `command` and `said`. EXIT_REASON_NONE, or the reason in
-// `why`, in gearmand's words; the options are to be cleared in any case.
+// Parses the arguments, and then gearmand's configuration file, which the command line overrides.
+// Our own options are applied to `command` and `sets`. Returns EXIT_REASON_NONE, or another reason
+// with gearmand's message in `why`; the caller clears the options in any case.
 enum exit_reason gearmand_options_read(struct gearmand_options *options,
-                                       struct command_line *command, struct words *said, int argc,
-                                       char **argv, struct error_text *why) MUST_USE;
+                                       struct command_line *command, struct string_list *sets,
+                                       int argc, char **argv, struct error_text *why) MUST_USE;
 
 void gearmand_options_clear(struct gearmand_options *options);
 
-// The value of an option that takes a number, as it was written.
+// The value of an option with a number, which must have been given.
 int64_t gearmand_options_signed(const struct gearmand_options *options, enum gearmand_name name);
 
-// The same, but, as there, one below zero that should not be is what it is modulo 2^32.
+// The same; as in gearmand, a negative value of an unsigned option is taken modulo 2^32.
 int64_t gearmand_options_number(const struct gearmand_options *options, enum gearmand_name name);
 
-// Adds what options that have a key of ours say, and for those that mean nothing here why that is.
-void gearmand_options_map(const struct gearmand_options *options, struct words *settings,
-                          struct words *notes);
+// Adds the settings of options with a key of ours, and notes about options without a meaning here.
+void gearmand_options_map(const struct gearmand_options *options, struct string_list *settings,
+                          struct string_list *notes);
 
-// Adds a note where the option was given: it means nothing here for that reason.
+// Adds a note, if the option was given, that it is ignored for that reason.
 void gearmand_options_note(const struct gearmand_options *options, enum gearmand_name name,
-                           const char *reason, struct words *notes);
+                           const char *reason, struct string_list *notes);
 
+// Prints the help of all options.
 void gearmand_options_print(FILE *stream);
 
 #endif

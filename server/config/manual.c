@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-// Of a line of the frame, its end included.
+// The longest line of the template, with its end.
 enum { LINE_ROOM = 256 };
 
-// As roff is to read it: as it is, wherever it stands.
-static void print_text(const char *text, FILE *page)
+// Escapes the text for roff.
+static void manual_print_text(const char *text, FILE *page)
 {
     for (; *text; text++) {
         if (*text == '\\') {
@@ -22,7 +22,7 @@ static void print_text(const char *text, FILE *page)
     }
 }
 
-static void print_bound(const struct option *option, int64_t value, FILE *page)
+static void manual_print_bound(const struct option *option, int64_t value, FILE *page)
 {
     const struct option plain = {.kind =
                                      option->kind == OPTION_COUNT ? OPTION_NUMBER : option->kind};
@@ -30,16 +30,16 @@ static void print_bound(const struct option *option, int64_t value, FILE *page)
     setting_print(&plain, &value, page);
 }
 
-static void print_range(const struct option *option, const char *what, FILE *page)
+static void manual_print_range(const struct option *option, const char *what, FILE *page)
 {
     (void)fprintf(page, "%s from ", what);
-    print_bound(option, option->min, page);
+    manual_print_bound(option, option->min, page);
     (void)fputs(" to ", page);
-    print_bound(option, option->max, page);
+    manual_print_bound(option, option->max, page);
     (void)fputs(".\n", page);
 }
 
-static void print_choices(const char *choices, FILE *page)
+static void manual_print_choices(const char *choices, FILE *page)
 {
     (void)fputs("One of ", page);
     for (; *choices; choices++) {
@@ -52,16 +52,16 @@ static void print_choices(const char *choices, FILE *page)
     (void)fputs(".\n", page);
 }
 
-// What values there may be, as far as the kind says it.
-static void print_kind(const struct option *option, FILE *page)
+// Prints the possible values of the option's kind.
+static void manual_print_kind(const struct option *option, FILE *page)
 {
     switch (option->kind) {
     case OPTION_SIZE:
-        print_range(option, "A size", page);
+        manual_print_range(option, "A size", page);
         return;
     case OPTION_NUMBER:
     case OPTION_COUNT:
-        print_range(option, "A number", page);
+        manual_print_range(option, "A number", page);
         return;
     case OPTION_BOOL:
         (void)fputs("One of true, false.\n", page);
@@ -69,10 +69,10 @@ static void print_kind(const struct option *option, FILE *page)
     case OPTION_TEXT:
         return;
     case OPTION_CHOICE:
-        print_choices(option->choices, page);
+        manual_print_choices(option->choices, page);
         return;
     case OPTION_DURATION:
-        print_range(option, "A duration", page);
+        manual_print_range(option, "A duration", page);
         return;
     case OPTION_RATE:
         (void)fputs("A rate such as 100/s, 5/m, 2/h or 1/d.\n", page);
@@ -84,44 +84,44 @@ static void print_kind(const struct option *option, FILE *page)
     UNREACHABLE();
 }
 
-static void print_keys(const struct option *option, FILE *page)
+static void manual_print_keys(const struct option *option, FILE *page)
 {
     for (; option->name; option++) {
         if (option->section) {
             continue;
         }
         (void)fprintf(page, ".TP\n.B %s = ", option->name);
-        print_text(option->preset, page);
+        manual_print_text(option->preset, page);
         (void)fputc('\n', page);
-        print_text(option->effect, page);
+        manual_print_text(option->effect, page);
         (void)fputc('\n', page);
-        print_kind(option, page);
+        manual_print_kind(option, page);
         (void)fputs(option->live ? "Live.\n" : "Needs a restart.\n", page);
     }
 }
 
-// The keys of all tables of the section; false where there is none.
-static bool print_section(const struct config *config, const char *section, FILE *page)
+// Prints the keys of all tables of the section; false if there is none.
+static bool manual_print_section(const struct config *config, const char *section, FILE *page)
 {
     bool found = false;
 
     for (size_t i = 0; i < config->count; i++) {
         if (strcmp(config->tables[i].section, section) == 0) {
-            print_keys(config->tables[i].options, page);
+            manual_print_keys(config->tables[i].options, page);
             found = true;
         }
     }
     for (size_t i = 0; i < config->kinds; i++) {
         if (strcmp(config->named[i].kind->word, section) == 0) {
-            print_keys(config->named[i].kind->options, page);
+            manual_print_keys(config->named[i].kind->options, page);
             found = true;
         }
     }
     return found;
 }
 
-// How many sections there are, those that several tables share counted once.
-static size_t count_sections(const struct config *config)
+// The number of sections; a section of several tables counts once.
+static size_t manual_count_sections(const struct config *config)
 {
     size_t count = config->kinds;
 
@@ -136,20 +136,20 @@ static size_t count_sections(const struct config *config)
     return count;
 }
 
-bool manual_print(const struct config *config, FILE *frame, FILE *page, struct error_text *why)
+bool manual_print(const struct config *config, FILE *template, FILE *page, struct error_text *why)
 {
-    size_t missing = count_sections(config);
+    size_t missing = manual_count_sections(config);
     char line[LINE_ROOM];
 
-    while (fgets(line, sizeof line, frame)) {
+    while (fgets(line, sizeof line, template)) {
         char section[LINE_ROOM] = "";
 
         if (sscanf(line, "@%255[^@]@", section) != 1) {
             (void)fputs(line, page);
             continue;
         }
-        if (!print_section(config, section, page) || missing == 0) {
-            return error_set(why, "@%s@: there is no such section", section);
+        if (!manual_print_section(config, section, page) || missing == 0) {
+            return error_set(why, "@%s@: unknown section", section);
         }
         missing--;
     }

@@ -2,16 +2,16 @@
 #ifndef TANDEM_SERVER_CONFIG_MANUAL_H
 #define TANDEM_SERVER_CONFIG_MANUAL_H
 
-// The manual page of the configuration file, tandemd.conf(5), made from the tables that the file is
-// read by. What stands around the keys is written by hand: a line `@SECTION@` there stands for the
-// keys of that section, or of that kind of sections with a name.
+// Generates the manual page of the configuration file, tandemd.conf(5), from the tables of options
+// and a template. A line `@SECTION@` of the template stands for the keys of that section, or of
+// that kind of sections with a name.
 
 #include "core/base/macros.h"
 #include "server/config/config.h"
 
-// Copies the frame to the page with the keys in it. False with the reason in `why`: a section of
-// the tables has no such line, or a line names no section.
-bool manual_print(const struct config *config, FILE *frame, FILE *page,
+// Copies the template to the page, and inserts the keys. False with the reason in `why` if a
+// section has no line in the template, or a line names an unknown section.
+bool manual_print(const struct config *config, FILE *template, FILE *page,
                   struct error_text *why) MUST_USE;
 
 #endif

@@ -3,19 +3,43 @@
 
 #include "core/base/glob.h"
 #include "core/submit.h"
+#include "server/config/setting.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define JOBS_MOST INT64_C(1000000000000)
 #define BYTES_MOST (INT64_C(1) << 50)
 #define JOB_SIZE_MOST (INT64_C(1) << 30)
 #define BURST_MOST 1000000
-// What stands for the queue's own name in that of its dead queue.
+// The placeholder for the name of the queue in `dead_queue`.
 #define OWN_NAME "{queue}"
 
 _Static_assert(sizeof(enum backoff) == sizeof(int) && sizeof(enum on_exhausted) == sizeof(int) &&
                    sizeof(enum on_expired) == sizeof(int),
-               "a choice is written as an int");
+               "setting_parse() stores a choice as an int");
+
+void queue_push_show_url(const char *url, FILE *file)
+{
+    const char *scheme_end = strstr(url, "://");
+    const char *host = scheme_end ? scheme_end + 3 : url;
+    size_t len = strcspn(host, "/?#");
+    const char *rest = host + len;
+
+    if (*url == '\0') {
+        return;
+    }
+    if (!scheme_end || memchr(host, '@', len)) {
+        (void)fputs(SETTING_HIDDEN, file);
+        return;
+    }
+    (void)fprintf(file, "%.*s", (int)(rest - url), url);
+    if (rest[0] == '/' && rest[1] == '\0') {
+        (void)fputc('/', file);
+    } else if (*rest) {
+        (void)fputs("/" SETTING_HIDDEN, file);
+    }
+}
 
 static const struct option queue_options[] = {
     {.name = "max_attempts",
@@ -227,14 +251,14 @@ static const struct option queue_options[] = {
     {.name = NULL},
 };
 
-static bool check_glob(const char *name, struct error_text *why)
+static bool queue_glob_check(const char *name, struct error_text *why)
 {
     size_t len = strlen(name);
 
     if (len == 0) {
-        error_set(why, "a glob of names of queues is missing");
+        error_set(why, "the glob of queue names is missing");
     } else if (len > QUEUE_NAME_MAX) {
-        error_set(why, "a glob has at most %d bytes", QUEUE_NAME_MAX);
+        error_set(why, "the glob is longer than %d bytes", QUEUE_NAME_MAX);
     } else if (!glob_valid(slice_of(name, len))) {
         error_set(why, "the glob is malformed");
     } else {
@@ -243,30 +267,32 @@ static bool check_glob(const char *name, struct error_text *why)
     return false;
 }
 
-// Its own name can make it too long for some queues only: their jobs are buried then.
-static bool check_dead_queue(const char *text, struct error_text *why)
+// With the name of the queue, the result may still be too long: the jobs of such a queue are
+// buried.
+static bool dead_queue_check(const char *text, struct error_text *why)
 {
     size_t len = strlen(text);
 
     for (const char *brace = strchr(text, '{'); brace; brace = strchr(brace + 1, '{')) {
         if (strncmp(brace, OWN_NAME, sizeof OWN_NAME - 1) != 0) {
-            return error_set(why, "`%s`: nothing but " OWN_NAME " may stand in braces", text);
+            return error_set(why, "`%s`: only " OWN_NAME " may be in braces", text);
         }
         len -= sizeof OWN_NAME - 1;
     }
     if (len > QUEUE_NAME_MAX) {
-        return error_set(why, "the name of a queue has at most %d bytes", QUEUE_NAME_MAX);
+        return error_set(why, "the name of a queue is longer than %d bytes", QUEUE_NAME_MAX);
     }
     return true;
 }
 
-static bool check_value(const struct option *option, const char *text, struct error_text *why)
+static bool queue_option_check(const struct option *option, const char *text,
+                               struct error_text *why)
 {
-    return strcmp(option->name, "dead_queue") != 0 || check_dead_queue(text, why);
+    return strcmp(option->name, "dead_queue") != 0 || dead_queue_check(text, why);
 }
 
-// Why the keys contradict each other; NULL where they do not.
-static const char *contradiction(const struct policy_spec *spec)
+// How the keys of the policy contradict each other, or NULL.
+static const char *policy_contradiction(const struct policy_spec *spec)
 {
     bool moves = spec->on_exhausted == ON_EXHAUSTED_MOVE || spec->on_expired == ON_EXPIRED_MOVE;
 
@@ -298,21 +324,30 @@ static const char *contradiction(const struct policy_spec *spec)
     return NULL;
 }
 
-static bool finish(void *values, struct error_text *why)
+// How the keys of the endpoint contradict each other, or NULL.
+static const char *queue_push_contradiction(const struct queue_push *push)
+{
+    if (*push->url) {
+        return NULL;
+    }
+    if (*push->secret || *push->secret_file) {
+        return "push_secret needs push";
+    }
+    return *push->ca_file ? "push_ca needs push" : NULL;
+}
+
+static bool queue_section_finish(void *values, struct error_text *why)
 {
     struct queue_section *section = values;
     const char *wrong;
 
     section->spec.dead_queue = slice_str(section->dead_queue);
     section->spec.unique_body = section->unique == QUEUE_UNIQUE_BODY;
-    wrong = contradiction(&section->spec);
+    wrong = policy_contradiction(&section->spec);
     if (!wrong) {
         wrong = queue_push_contradiction(&section->push);
     }
-    if (wrong) {
-        error_set(why, "%s", wrong);
-    }
-    return !wrong;
+    return !wrong || error_set(why, "%s", wrong);
 }
 
 const struct config_kind queue_section_kind = {
@@ -320,9 +355,9 @@ const struct config_kind queue_section_kind = {
     .options = queue_options,
     .size = sizeof(struct queue_section),
     .most = QUEUE_SECTIONS_MAX,
-    .check_name = check_glob,
-    .check = check_value,
-    .finish = finish,
+    .check_name = queue_glob_check,
+    .check = queue_option_check,
+    .finish = queue_section_finish,
 };
 
 struct policy_rule queue_section_rule(const struct config_section *section)
@@ -335,4 +370,97 @@ struct policy_rule queue_section_rule(const struct config_section *section)
         .tell = *values->push.url != '\0',
         .spec = values->spec,
     };
+}
+
+static struct push_settings queue_push_settings(const struct config_section *section)
+{
+    const struct queue_push *push = &((const struct queue_section *)section->values)->push;
+
+    return (struct push_settings){
+        .name = section->name,
+        .url = push->url,
+        .secret = push->secret,
+        .secret_file = push->secret_file,
+        .ca_file = push->ca_file,
+        .timeout_for = push->timeout_for,
+        .max_answer = push->max_answer,
+        .connections = push->connections,
+        .may_be_private = push->may_be_private,
+    };
+}
+
+struct push_settings *queue_push_list(const struct config_sections *sections, size_t *count,
+                                      struct error_text *why)
+{
+    struct push_settings *list = calloc(sections->count + 1, sizeof *list);
+
+    if (!list) {
+        error_set(why, "out of memory");
+        return NULL;
+    }
+    *count = 0;
+    for (size_t i = 0; i < sections->count; i++) {
+        list[*count] = queue_push_settings(&sections->all[i]);
+        *count += *list[*count].url ? 1 : 0;
+    }
+    return list;
+}
+
+uint64_t queue_push_descriptors(const struct config_sections *sections)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < sections->count; i++) {
+        const struct push_settings settings = queue_push_settings(&sections->all[i]);
+
+        count += *settings.url ? 2 + 2 * (uint64_t)settings.connections : 0;
+    }
+    return count;
+}
+
+bool queue_push_check(const struct config_sections *sections, struct error_text *why)
+{
+    for (size_t i = 0; i < sections->count; i++) {
+        struct push_settings settings = queue_push_settings(&sections->all[i]);
+
+        if (*settings.url && !push_settings_check(&settings, why)) {
+            return error_prefix(why, "[queue %s] ", settings.name);
+        }
+    }
+    return true;
+}
+
+static bool queue_section_matches(const struct config_section *section, struct slice name)
+{
+    return glob_matches(slice_str(section->name), name);
+}
+
+const struct config_section *queue_section_for(const struct config_sections *sections,
+                                               struct slice name)
+{
+    for (size_t i = 0; i < sections->count; i++) {
+        if (queue_section_matches(&sections->all[i], name)) {
+            return &sections->all[i];
+        }
+    }
+    return NULL;
+}
+
+void queue_section_explain(const struct config_sections *sections, const char *name, FILE *file)
+{
+    const struct slice queue = slice_str(name);
+    const struct config_section *section = queue_section_for(sections, queue);
+
+    if (!section) {
+        (void)fprintf(file, "# No section [queue GLOB] matches %s.\n", name);
+        return;
+    }
+    (void)fprintf(file, "# This is the first section whose glob matches %s.\n", name);
+    section_print(sections->kind, section, file);
+    for (section++; section < sections->all + sections->count; section++) {
+        if (queue_section_matches(section, queue)) {
+            (void)fprintf(file, "# [queue %s], at %s, also matches, but comes later.\n",
+                          section->name, section->origin);
+        }
+    }
 }

@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-// A job's time to run is kept in whole seconds.
+// The limit of a TTR, which is stored in whole seconds.
 #define TTR_MOST (INT64_C(100) * 365 * 86400 * NSEC_PER_SEC)
 
 _Static_assert(sizeof(enum schedule_missed) == sizeof(int) &&
                    sizeof(enum schedule_overlap) == sizeof(int),
-               "a choice is written as an int");
+               "setting_parse() stores a choice as an int");
 
 const struct zone_source schedule_zones = {.open = system_zone_open, .close = system_zone_close};
 
@@ -71,30 +71,21 @@ static const struct option schedule_options[] = {
     {.name = NULL},
 };
 
-static bool check_name(const char *name, struct error_text *why)
+static bool schedule_section_check_name(const char *name, struct error_text *why)
 {
-    bool good = schedule_name_valid(slice_str(name));
-
-    if (!good) {
-        error_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",
-                  SCHEDULE_NAME_MAX);
-    }
-    return good;
+    return schedule_name_valid(slice_str(name)) ||
+           error_set(why, "the name of a schedule has 1 to %d letters, digits, dots, _ and -",
+                     SCHEDULE_NAME_MAX);
 }
 
-static struct slice text_of(const char *text)
-{
-    return slice_str(text);
-}
-
-static bool finish(void *values, struct error_text *why)
+static bool schedule_section_finish(void *values, struct error_text *why)
 {
     struct schedule_section *section = values;
 
-    section->spec.cron = text_of(section->cron);
-    section->spec.timezone = text_of(section->timezone);
-    section->spec.queue = text_of(section->queue);
-    section->spec.body = text_of(section->body);
+    section->spec.cron = slice_str(section->cron);
+    section->spec.timezone = slice_str(section->timezone);
+    section->spec.queue = slice_str(section->queue);
+    section->spec.body = slice_str(section->body);
     section->spec.pri = (uint32_t)section->pri;
     return schedule_check(&section->spec, &schedule_zones, why);
 }
@@ -104,8 +95,8 @@ const struct config_kind schedule_section_kind = {
     .options = schedule_options,
     .size = sizeof(struct schedule_section),
     .most = SCHEDULES_MAX,
-    .check_name = check_name,
-    .finish = finish,
+    .check_name = schedule_section_check_name,
+    .finish = schedule_section_finish,
 };
 
 struct schedule_spec schedule_section_spec(const struct config_section *section)
@@ -113,6 +104,6 @@ struct schedule_spec schedule_section_spec(const struct config_section *section)
     const struct schedule_section *values = section->values;
     struct schedule_spec spec = values->spec;
 
-    spec.name = text_of(section->name);
+    spec.name = slice_str(section->name);
     return spec;
 }

@@ -1,10 +1,71 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/sections.h"
 
+#include "core/base/log.h"
 #include "server/config/setting.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool ini_is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n' || byte == '\v' ||
+           byte == '\f';
+}
+
+// Removes blanks at both ends.
+static char *ini_trim(char *text)
+{
+    size_t len;
+
+    while (ini_is_blank(*text)) {
+        text++;
+    }
+    for (len = strlen(text); len > 0 && ini_is_blank(text[len - 1]); len--) {
+    }
+    text[len] = '\0';
+    return text;
+}
+
+static void ini_cut_comment(char *line)
+{
+    for (char *at = strchr(line, ';'); at; at = strchr(at + 1, ';')) {
+        if (at > line && ini_is_blank(at[-1])) {
+            *at = '\0';
+            return;
+        }
+    }
+}
+
+enum ini_line ini_line_cut(char *line, char **name, char **value)
+{
+    char *end;
+
+    line = ini_trim(line);
+    if (*line == '\0' || *line == '#' || *line == ';') {
+        return INI_NOTHING;
+    }
+    ini_cut_comment(line);
+    line = ini_trim(line);
+    end = line + strlen(line) - 1;
+    if (*line == '[') {
+        *name = line + 1;
+        if (*end != ']') {
+            return INI_BAD;
+        }
+        *end = '\0';
+        return INI_SECTION;
+    }
+    end = line + strcspn(line, "=:");
+    if (*end == '\0') {
+        return INI_BAD;
+    }
+    *end = '\0';
+    *name = ini_trim(line);
+    *value = ini_trim(end + 1);
+    return INI_KEY;
+}
 
 const char *section_name(const struct config_kind *kind, const char *text)
 {
@@ -18,8 +79,8 @@ const char *section_name(const struct config_kind *kind, const char *text)
     return len > 0 || *text == '\0' ? text + len : NULL;
 }
 
-// Blanks that nobody sees would be a part of the name.
-static bool has_outer_blank(const char *name)
+// Such blanks are invisible in the file, but would be a part of the name.
+static bool section_name_has_outer_blank(const char *name)
 {
     size_t len = strlen(name);
 
@@ -63,7 +124,7 @@ bool section_init(const struct config_kind *kind, struct config_section *section
     return true;
 }
 
-static bool make_room(struct config_sections *sections, struct error_text *why)
+static bool sections_make_room(struct config_sections *sections, struct error_text *why)
 {
     size_t room = sections->room ? 2 * sections->room : 8;
     struct config_section *all;
@@ -92,16 +153,15 @@ struct config_section *sections_add(struct config_sections *sections, const char
         return NULL;
     }
     if (sections->count == kind->most) {
-        error_set(why, "there are %zu sections [%s ...] already, and no more can be", kind->most,
-                  kind->word);
+        error_set(why, "there can be no more than %zu sections [%s ...]", kind->most, kind->word);
         return NULL;
     }
-    if (has_outer_blank(name)) {
-        error_set(why, "[%s %s]: a name has no blank at either end; ? stands for one", kind->word,
-                  name);
+    if (section_name_has_outer_blank(name)) {
+        error_set(why, "[%s %s]: a name must not begin or end with a blank; ? stands for one",
+                  kind->word, name);
         return NULL;
     }
-    if (!kind->check_name(name, why) || !make_room(sections, why)) {
+    if (!kind->check_name(name, why) || !sections_make_room(sections, why)) {
         error_prefix(why, "[%s %s]: ", kind->word, name);
         return NULL;
     }
@@ -150,4 +210,205 @@ void sections_clear(struct config_sections *sections)
     }
     free(sections->all);
     *sections = (struct config_sections){.kind = sections->kind};
+}
+
+// Longest value in a log line, with its NUL.
+enum { LOGGED_VALUE_ROOM = 256 };
+
+static void sections_log(const char *event, const struct config_kind *kind,
+                         const struct config_section *section)
+{
+    log_info(event, log_string("kind", kind->word), log_string("name", section->name),
+             log_string("origin", section->origin));
+}
+
+static void sections_log_changes(const struct config_kind *kind,
+                                 const struct config_section *before,
+                                 const struct config_section *after)
+{
+    for (const struct option *option = kind->options; option->name; option++) {
+        char old[LOGGED_VALUE_ROOM];
+        char new[LOGGED_VALUE_ROOM];
+
+        if (setting_equal(option, before->values, after->values)) {
+            continue;
+        }
+        setting_text(option, before->values, old, sizeof old);
+        setting_text(option, after->values, new, sizeof new);
+        log_info("section_changed", log_string("kind", kind->word), log_string("name", after->name),
+                 log_string("key", option->name), log_string("old", old), log_string("new", new));
+    }
+}
+
+// Whether the sections that are in both lists have the same order.
+static bool sections_in_order(const struct config_sections *before,
+                              const struct config_sections *after)
+{
+    const struct config_section *last = NULL;
+
+    for (size_t i = 0; i < after->count; i++) {
+        const struct config_section *twin = sections_find(before, after->all[i].name);
+
+        if (twin && last && twin < last) {
+            return false;
+        }
+        last = twin ? twin : last;
+    }
+    return true;
+}
+
+void sections_adopt(struct config_sections *sections, struct config_sections *fresh)
+{
+    const struct config_kind *kind = sections->kind;
+    struct config_sections before = *sections;
+
+    for (size_t i = 0; i < before.count; i++) {
+        if (!sections_find(fresh, before.all[i].name)) {
+            sections_log("section_removed", kind, &before.all[i]);
+        }
+    }
+    for (size_t i = 0; i < fresh->count; i++) {
+        const struct config_section *twin = sections_find(&before, fresh->all[i].name);
+
+        if (twin) {
+            sections_log_changes(kind, twin, &fresh->all[i]);
+        } else {
+            sections_log("section_added", kind, &fresh->all[i]);
+        }
+    }
+    if (!sections_in_order(&before, fresh)) {
+        log_info("sections_reordered", log_string("kind", kind->word));
+    }
+    *sections = *fresh;
+    *fresh = before;
+}
+
+bool section_is_preset(const struct option *option, const struct config_section *section)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *file = open_memstream(&text, &len);
+    bool same;
+
+    if (!file) {
+        return false;
+    }
+    setting_print(option, section->values, file);
+    same = fclose(file) == 0 && strcmp(text, option->preset) == 0;
+    free(text);
+    return same;
+}
+
+void section_print_keys(const struct config_kind *kind, const struct config_section *section,
+                        FILE *file)
+{
+    for (const struct option *option = kind->options; option->name; option++) {
+        if (!section_is_preset(option, section)) {
+            (void)fprintf(file, "%s = ", option->name);
+            setting_print(option, section->values, file);
+            (void)fputc('\n', file);
+        }
+    }
+}
+
+void section_print(const struct config_kind *kind, const struct config_section *section, FILE *file)
+{
+    (void)fprintf(file, "# %s\n[%s %s]\n", section->origin, kind->word, section->name);
+    section_print_keys(kind, section, file);
+}
+
+void sections_print(const struct config_sections *sections, FILE *file)
+{
+    for (size_t i = 0; i < sections->count; i++) {
+        (void)fputc('\n', file);
+        section_print(sections->kind, &sections->all[i], file);
+    }
+}
+
+static bool section_read_line(const struct config_kind *kind, struct config_section *section,
+                              char *line, struct error_text *why)
+{
+    char *key;
+    char *value;
+
+    switch (ini_line_cut(line, &key, &value)) {
+    case INI_NOTHING:
+        return true;
+    case INI_KEY:
+        return section_set(kind, section, key, value, why);
+    case INI_SECTION:
+    case INI_BAD:
+        return error_set(why, "a line is not `key = value`");
+    }
+    UNREACHABLE();
+}
+
+bool section_read(const struct config_kind *kind, struct config_section *section, struct slice text,
+                  struct error_text *why)
+{
+    char *copy = strndup(text.len > 0 ? text.ptr : "", text.len);
+    char *next = copy;
+    bool good = copy;
+
+    if (!copy) {
+        error_set(why, "out of memory");
+    }
+    while (good && next) {
+        char *line = strsep(&next, "\n");
+
+        good = section_read_line(kind, section, line, why);
+    }
+    free(copy);
+    return good && (!kind->finish || kind->finish(section->values, why));
+}
+
+static bool section_is_same(const struct config_kind *kind, const struct config_section *a,
+                            const struct config_section *b, struct error_text *why)
+{
+    for (const struct option *option = kind->options; option->name; option++) {
+        if (!setting_equal(option, a->values, b->values)) {
+            return error_set(
+                why,
+                "%s: a value must not have a line break, a blank at an end, or a ; after a blank",
+                option->name);
+        }
+    }
+    return true;
+}
+
+static bool section_is_read_back(const struct config_kind *kind,
+                                 const struct config_section *section, const char *text,
+                                 struct error_text *why)
+{
+    struct config_section again;
+    bool good = section_init(kind, &again, section->name, section->origin, why) &&
+                section_read(kind, &again, slice_str(text), why) &&
+                section_is_same(kind, section, &again, why);
+
+    section_clear(kind, &again);
+    return good;
+}
+
+char *section_write(const struct config_kind *kind, const struct config_section *section,
+                    struct error_text *why)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *file = open_memstream(&text, &len);
+
+    if (!file) {
+        error_set(why, "out of memory");
+        return NULL;
+    }
+    section_print_keys(kind, section, file);
+    if (fclose(file) != 0) {
+        error_set(why, "out of memory");
+        free(text);
+        return NULL;
+    }
+    if (!section_is_read_back(kind, section, text, why)) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }

@@ -2,36 +2,56 @@
 #ifndef TANDEM_SERVER_CONFIG_SECTIONS_H
 #define TANDEM_SERVER_CONFIG_SECTIONS_H
 
-// Sections with a name, such as [queue mail.*]: any number of a kind, each with the same keys and a
-// struct of values of its own. They stay in the order in which they were read.
-
-#include "core/base/macros.h"
-#include "proto_common/option.h"
 #include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "core/base/slice.h"
+#include "proto_common/option.h"
 
 #include <stdio.h>
 
+// Lines of a configuration file, and its sections with a name, such as [queue mail.*]: any number
+// of a kind, each with the same keys and its own struct of values. Sections keep the order in which
+// they were read.
+//
+// If a function with `why` fails, the reason is in `why`.
+
+// A line of a configuration file. Blanks at both ends are ignored, and so are a line that begins
+// with # or ;, and the rest of a line after a blank and a ;.
+//
+// (inih cannot read these lines: it ends the name of a section at the first bracket, as in
+// [queue mail[0-9]], truncates it to 49 bytes, and accepts no line above 198.)
+
+enum ini_line {
+    INI_NOTHING,
+    INI_SECTION, // [name]; the last bracket of the line ends the name, which may have others
+    INI_KEY,     // `name = value` or `name: value`
+    INI_BAD      // anything else
+};
+
+// Splits the line in place. `*name` and `*value` point into it.
+enum ini_line ini_line_cut(char *line, char **name, char **value) MUST_USE;
+
 struct config_kind {
-    const char *word;             // what stands before the name
+    const char *word;             // the word before the name
     const struct option *options; // ends with a NULL name
-    size_t size;                  // of the struct that they describe
-    size_t most;                  // so many sections there may be
-    // Whether there may be a section of that name. Otherwise the reason in `why`.
+    size_t size;                  // of the struct that the options describe
+    size_t most;                  // maximum number of sections
+    // Whether a section may have that name.
     bool (*check_name)(const char *name, struct error_text *why);
-    // A further check of a value before it is set, NULL for none.
+    // A further check of a value before it is set; NULL for none.
     bool (*check)(const struct option *option, const char *text, struct error_text *why);
-    // All keys were read: whether they make sense together. Here the section may work out further
-    // fields of the struct; it may be called again after another key was set. NULL for none.
+    // Checks the keys together when all are read, and may compute further fields of the struct. It
+    // may be called again after another key is set. NULL for none.
     bool (*finish)(void *values, struct error_text *why);
 };
 
 struct config_section {
     char *name;   // without the word
-    char *origin; // where it begins, as "FILE:LINE", or "--set"
+    char *origin; // "FILE:LINE" of its first line, or "--set"
     void *values; // the struct of its kind
 };
 
-// All of a kind. With `kind` alone set, there are none.
+// All sections of a kind. Empty if only `kind` is set.
 struct config_sections {
     const struct config_kind *kind;
     struct config_section *all;
@@ -39,47 +59,59 @@ struct config_sections {
     size_t room; /* private */
 };
 
-// Whether the text behind the bracket, as `queue mail.*`, is a section of that kind: then its name,
-// which may be empty; otherwise NULL.
+// The name in the text of a section of that kind, such as `queue mail.*`; it may be empty. NULL if
+// the text is of another kind.
 const char *section_name(const struct config_kind *kind, const char *text);
 
-// The section of that name, NULL where there is none.
+// The section of that name, or NULL.
 struct config_section *sections_find(const struct config_sections *sections, const char *name);
 
-// One more, of which all keys have their defaults. NULL with the reason in `why`, such as that
-// there is one of that name.
+// Appends a section with the default of all keys. NULL if the name is taken or invalid, if there
+// are too many, or without memory.
 struct config_section *sections_add(struct config_sections *sections, const char *name,
                                     const char *origin, struct error_text *why) MUST_USE;
 
-// Sets a key. False with the reason in `why`.
 bool section_set(const struct config_kind *kind, struct config_section *section, const char *key,
                  const char *text, struct error_text *why) MUST_USE;
 
-// One by itself, in none of the lists: all keys have their defaults. False without memory, with the
-// reason in `why`; it is to be cleared in any case, and a zeroed one may be.
+// A section outside of any list, with the default of all keys. False without memory. The caller
+// clears the section in any case; a zeroed section may be cleared.
 bool section_init(const struct config_kind *kind, struct config_section *section, const char *name,
                   const char *origin, struct error_text *why) MUST_USE;
 void section_clear(const struct config_kind *kind, struct config_section *section);
 
-// Whether the keys of each make sense together. False with the reason in `why`.
+// Finishes all sections: false if the keys of one contradict each other.
 bool sections_finish(const struct config_sections *sections, struct error_text *why) MUST_USE;
 
-// Whether the key of the section says what it would say without a line in the file.
+// Whether the key has its default.
 bool section_is_preset(const struct option *option, const struct config_section *section);
 
-// Writes the keys that have another value than their default, a line each.
+// Writes the keys that do not have their default, a line each.
 void section_print_keys(const struct config_kind *kind, const struct config_section *section,
                         FILE *file);
 
-// The whole section in the file's own format, below a comment that says where it begins.
+// Writes the section in the format of the file, after a comment with its origin.
 void section_print(const struct config_kind *kind, const struct config_section *section,
                    FILE *file);
 void sections_print(const struct config_sections *sections, FILE *file);
 
-// Takes over what `fresh` has, which gets what there was. The log says what has changed.
+// Exchanges the sections with those of `fresh`, and logs the differences.
 void sections_adopt(struct config_sections *sections, struct config_sections *fresh);
 
-// Frees all; then there are none.
+// Frees all sections.
 void sections_clear(struct config_sections *sections);
+
+//
+// The keys of a section as lines of text, for storage outside of the file
+//
+
+// Sets the keys in the text, and finishes the section.
+bool section_read(const struct config_kind *kind, struct config_section *section, struct slice text,
+                  struct error_text *why) MUST_USE;
+
+// The keys that do not have their default, for free(). NULL without memory, or if a value would be
+// read back differently: it has a line break, a blank at an end, or text that looks like a comment.
+char *section_write(const struct config_kind *kind, const struct config_section *section,
+                    struct error_text *why) MUST_USE;
 
 #endif

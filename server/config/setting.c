@@ -1,12 +1,239 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/setting.h"
 
-#include "server/config/credential.h"
-#include "server/config/quantity.h"
-
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+
+// Digits of a share after the decimal point.
+#define SHARE_DIGITS 6
+
+static const struct time_unit {
+    const char *word;
+    nsec_t length_for;
+} time_units[] = {
+    {"ms", NSEC_PER_MSEC},      {"s", NSEC_PER_SEC},         {"m", 60 * NSEC_PER_SEC},
+    {"h", 3600 * NSEC_PER_SEC}, {"d", 86400 * NSEC_PER_SEC},
+};
+
+#define TIME_UNITS (sizeof time_units / sizeof *time_units)
+#define UNIT_SECOND 1 // the index of the unit of a number without one
+
+bool quantity_digits(const char *text, int64_t *value, const char **end)
+{
+    const char *digits = *text == '-' ? text + 1 : text;
+    int64_t sum = 0;
+
+    if (*digits < '0' || *digits > '9') {
+        return false;
+    }
+    for (; *digits >= '0' && *digits <= '9'; digits++) {
+        if (__builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, *digits - '0', &sum)) {
+            return false;
+        }
+    }
+    *value = *text == '-' ? -sum : sum;
+    *end = digits;
+    return true;
+}
+
+// NULL if there is no unit of that name.
+static const struct time_unit *time_unit_find(const char *word)
+{
+    for (size_t i = 0; i < TIME_UNITS; i++) {
+        if (strcmp(time_units[i].word, word) == 0) {
+            return &time_units[i];
+        }
+    }
+    return NULL;
+}
+
+bool quantity_duration(const char *text, nsec_t *duration_for, struct error_text *why)
+{
+    const struct time_unit *unit = NULL;
+    const char *end;
+    int64_t count;
+
+    if (quantity_digits(text, &count, &end) && *text != '-') {
+        unit = *end ? time_unit_find(end) : &time_units[UNIT_SECOND];
+    }
+    if (!unit || __builtin_mul_overflow(count, unit->length_for, duration_for)) {
+        return error_set(why, "`%s` is not a duration (a number with ms, s, m, h or d after it)",
+                         text);
+    }
+    return true;
+}
+
+bool quantity_rate(const char *text, nsec_t *interval_for, struct error_text *why)
+{
+    const struct time_unit *unit = NULL;
+    const char *end;
+    int64_t count;
+
+    if (strcmp(text, "0") == 0) {
+        *interval_for = 0;
+        return true;
+    }
+    if (quantity_digits(text, &count, &end) && count > 0 && *end == '/') {
+        unit = time_unit_find(end + 1);
+    }
+    if (!unit || unit == &time_units[0]) {
+        return error_set(why, "`%s` is not a rate (a number with /s, /m, /h or /d after it, or 0)",
+                         text);
+    }
+    if (unit->length_for / count < NSEC_PER_SEC / QUANTITY_RATE_MOST) {
+        return error_set(why, "`%s` is more than %d/s", text, QUANTITY_RATE_MOST);
+    }
+    *interval_for = unit->length_for / count;
+    return true;
+}
+
+bool quantity_share(const char *text, uint32_t *share, struct error_text *why)
+{
+    uint32_t sum = *text == '1' ? QUANTITY_SHARE_WHOLE : 0;
+    uint32_t place = QUANTITY_SHARE_WHOLE / 10;
+    bool good = *text == '0' || *text == '1';
+    const char *at = good ? text + 1 : text;
+
+    if (good && *at == '.') {
+        at++;
+        good = *at != '\0';
+        for (; *at >= '0' && *at <= '9' && place > 0; at++) {
+            sum += (uint32_t)(*at - '0') * place;
+            place /= 10;
+        }
+    }
+    if (!good || *at != '\0' || sum > QUANTITY_SHARE_WHOLE) {
+        return error_set(
+            why, "`%s` is not a number from 0 to 1 (with at most %d digits after the point)", text,
+            SHARE_DIGITS);
+    }
+    *share = sum;
+    return true;
+}
+
+void quantity_print_duration(nsec_t duration_for, FILE *file)
+{
+    size_t unit = 0;
+
+    if (duration_for == 0) {
+        (void)fputc('0', file);
+        return;
+    }
+    for (size_t i = 0; i < TIME_UNITS; i++) {
+        unit = duration_for % time_units[i].length_for == 0 ? i : unit;
+    }
+    (void)fprintf(file, "%" PRId64 "%s", duration_for / time_units[unit].length_for,
+                  time_units[unit].word);
+}
+
+// Of all counts a unit of time with this interval, the quotient is the largest.
+void quantity_print_rate(nsec_t interval_for, FILE *file)
+{
+    if (interval_for == 0) {
+        (void)fputc('0', file);
+        return;
+    }
+    for (size_t i = UNIT_SECOND; i < TIME_UNITS; i++) {
+        nsec_t count = time_units[i].length_for / interval_for;
+
+        if (count > 0 &&
+            (time_units[i].length_for / count == interval_for || i + 1 == TIME_UNITS)) {
+            (void)fprintf(file, "%" PRId64 "/%s", count, time_units[i].word);
+            return;
+        }
+    }
+}
+
+void quantity_print_share(uint32_t share, FILE *file)
+{
+    uint32_t rest = share % QUANTITY_SHARE_WHOLE;
+    int digits = SHARE_DIGITS;
+
+    (void)fprintf(file, "%" PRIu32, share / QUANTITY_SHARE_WHOLE);
+    for (; rest > 0 && rest % 10 == 0; digits--) {
+        rest /= 10;
+    }
+    if (rest > 0) {
+        (void)fprintf(file, ".%0*" PRIu32, digits, rest);
+    }
+}
+
+//
+// Files that the service manager passes to the process (systemd's LoadCredential=). They are in a
+// directory that only this process may read, and that $CREDENTIALS_DIRECTORY names. In a setting,
+// `credential:NAME` stands for such a file, or for its content.
+//
+
+static const char credential_prefix[] = "credential:";
+
+// The longest content of a credential, with its line end.
+#define CREDENTIAL_MOST 4096
+
+static bool is_credential(const char *text)
+{
+    return strncmp(text, credential_prefix, strlen(credential_prefix)) == 0;
+}
+
+// The path of the file, which need not exist.
+static bool credential_path(const char *text, char path[PATH_MAX], struct error_text *why)
+{
+    const char *name = text + strlen(credential_prefix);
+    const char *dir = getenv("CREDENTIALS_DIRECTORY");
+    int len;
+
+    // The name must not lead out of the directory.
+    if (*name == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        return error_set(why, "`%s` is not the name of a credential", text);
+    }
+    if (!dir || *dir != '/') {
+        return error_set(why, "`%s`: no credentials were handed over ($CREDENTIALS_DIRECTORY)",
+                         text);
+    }
+    len = snprintf(path, PATH_MAX, "%s/%s", dir, name);
+    if (len < 0 || len >= PATH_MAX) {
+        return error_set(why, "`%s`: the path is too long", text);
+    }
+    return true;
+}
+
+// The content of the file: one line, without its end. The reason in `why` does not show it.
+static bool credential_read(const char *text, char line[CREDENTIAL_MOST], struct error_text *why)
+{
+    char path[PATH_MAX];
+    FILE *file;
+    size_t len;
+    bool good;
+
+    if (!credential_path(text, path, why)) {
+        return false;
+    }
+    file = fopen(path, "re");
+    if (!file) {
+        return error_set(why, "%s: %s", path, strerror(errno));
+    }
+    len = fread(line, 1, CREDENTIAL_MOST, file);
+    good = !ferror(file) || error_set(why, "%s: %s", path, strerror(errno));
+    (void)fclose(file);
+    if (!good) {
+        return false;
+    }
+    if (len > 0 && line[len - 1] == '\n') {
+        len--;
+    }
+    if (len == CREDENTIAL_MOST || memchr(line, '\n', len) || memchr(line, '\0', len)) {
+        return error_set(why, "%s: not one line of less than %d bytes", path, CREDENTIAL_MOST);
+    }
+    line[len] = '\0';
+    return true;
+}
 
 static void *setting_field(const struct option *option, void *values)
 {
@@ -18,7 +245,7 @@ static const void *setting_field_const(const struct option *option, const void *
     return (const char *)values + option->offset;
 }
 
-static int unit_shift(char unit)
+static int size_unit_shift(char unit)
 {
     switch (unit) {
     case 'k':
@@ -35,14 +262,14 @@ static int unit_shift(char unit)
     }
 }
 
-static bool parse_in_range(const struct option *option, const char *text, int64_t *value,
-                           struct error_text *why)
+static bool setting_parse_number(const struct option *option, const char *text, int64_t *value,
+                                 struct error_text *why)
 {
     const char *end;
     bool good = quantity_digits(text, value, &end);
 
     if (good && option->kind == OPTION_SIZE) {
-        int shift = unit_shift(*end);
+        int shift = size_unit_shift(*end);
 
         end += shift ? 1 : 0;
         good = !__builtin_mul_overflow(*value, INT64_C(1) << shift, value);
@@ -50,7 +277,7 @@ static bool parse_in_range(const struct option *option, const char *text, int64_
     if (!good || *end != '\0') {
         return error_set(why, "`%s` is not %s", text,
                          option->kind == OPTION_SIZE
-                             ? "a size (a number, with k, M or G where wanted)"
+                             ? "a size (a number, optionally with k, M or G)"
                              : "a whole number");
     }
     if (*value < option->min || *value > option->max) {
@@ -60,7 +287,7 @@ static bool parse_in_range(const struct option *option, const char *text, int64_
     return true;
 }
 
-static bool parse_bool(const char *text, bool *value, struct error_text *why)
+static bool setting_parse_bool(const char *text, bool *value, struct error_text *why)
 {
     *value = strcmp(text, "true") == 0 || strcmp(text, "yes") == 0;
     if (!*value && strcmp(text, "false") != 0 && strcmp(text, "no") != 0) {
@@ -69,38 +296,26 @@ static bool parse_bool(const char *text, bool *value, struct error_text *why)
     return true;
 }
 
-static void print_bounds(const struct option *option, const char *text, struct error_text *why)
+static bool setting_parse_duration(const struct option *option, const char *text, nsec_t *value,
+                                   struct error_text *why)
 {
-    char bounds[64];
-    FILE *file = fmemopen(bounds, sizeof bounds, "w");
-
-    bounds[0] = '\0';
-    if (file) {
-        quantity_print_duration(option->min, file);
-        (void)fputs(" and ", file);
-        quantity_print_duration(option->max, file);
-        (void)fclose(file);
-    }
-    error_set(why, "`%s` is not between %s", text, bounds);
-}
-
-static bool parse_duration(const struct option *option, const char *text, nsec_t *value,
-                           struct error_text *why)
-{
+    const struct option plain = {.kind = OPTION_DURATION};
+    char least[32], most[32];
     nsec_t duration_for;
 
     if (!quantity_duration(text, &duration_for, why)) {
         return false;
     }
     if (duration_for < option->min || duration_for > option->max) {
-        print_bounds(option, text, why);
-        return false;
+        setting_text(&plain, &option->min, least, sizeof least);
+        setting_text(&plain, &option->max, most, sizeof most);
+        return error_set(why, "`%s` is not between %s and %s", text, least, most);
     }
     *value = duration_for;
     return true;
 }
 
-static bool parse_text(const char *text, char **value, struct error_text *why)
+static bool setting_copy_text(const char *text, char **value, struct error_text *why)
 {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
@@ -114,37 +329,23 @@ static bool parse_text(const char *text, char **value, struct error_text *why)
     return true;
 }
 
-static bool parse_file(const char *text, char **value, struct error_text *why)
+static bool setting_parse_text(const struct option *option, const char *text, char **value,
+                               struct error_text *why)
 {
     char path[PATH_MAX];
+    char line[CREDENTIAL_MOST];
 
-    if (!credential_is_named(text)) {
-        return parse_text(text, value, why);
+    if ((!option->is_credential && !option->is_file) || !is_credential(text)) {
+        return setting_copy_text(text, value, why);
     }
-    return credential_path(text, path, why) && parse_text(path, value, why);
-}
-
-static bool parse_credential(const char *text, char **value, struct error_text *why)
-{
-    char line[CREDENTIAL_ROOM];
-
-    if (!credential_is_named(text)) {
-        return parse_text(text, value, why);
-    }
-    return credential_read(text, line, why) && parse_text(line, value, why);
-}
-
-static bool parse_any_text(const struct option *option, const char *text, char **value,
-                           struct error_text *why)
-{
     if (option->is_credential) {
-        return parse_credential(text, value, why);
+        return credential_read(text, line, why) && setting_copy_text(line, value, why);
     }
-    return option->is_file ? parse_file(text, value, why) : parse_text(text, value, why);
+    return credential_path(text, path, why) && setting_copy_text(path, value, why);
 }
 
-// The word at place `index` of the list, its length in `*len`; NULL behind the last.
-static const char *choice_at(const char *choices, int index, size_t *len)
+// The word at `index` of the list, its length in `*len`; NULL after the last one.
+static const char *setting_choice(const char *choices, int index, size_t *len)
 {
     for (; index > 0 && choices; index--) {
         choices = strchr(choices, '|');
@@ -154,13 +355,13 @@ static const char *choice_at(const char *choices, int index, size_t *len)
     return choices;
 }
 
-static bool parse_choice(const struct option *option, const char *text, int *value,
-                         struct error_text *why)
+static bool setting_parse_choice(const struct option *option, const char *text, int *value,
+                                 struct error_text *why)
 {
     const char *word;
     size_t len;
 
-    for (int i = 0; (word = choice_at(option->choices, i, &len)); i++) {
+    for (int i = 0; (word = setting_choice(option->choices, i, &len)); i++) {
         if (strlen(text) == len && memcmp(word, text, len) == 0) {
             *value = i;
             return true;
@@ -178,35 +379,35 @@ bool setting_parse(const struct option *option, void *values, const char *text,
 
     switch (option->kind) {
     case OPTION_SIZE:
-        if (!parse_in_range(option, text, &number, why)) {
+        if (!setting_parse_number(option, text, &number, why)) {
             return false;
         }
         *(uint64_t *)field = (uint64_t)number;
         return true;
     case OPTION_NUMBER:
-        if (!parse_in_range(option, text, &number, why)) {
+        if (!setting_parse_number(option, text, &number, why)) {
             return false;
         }
         *(int64_t *)field = number;
         return true;
     case OPTION_COUNT:
-        if (!parse_in_range(option, text, &number, why)) {
+        if (!setting_parse_number(option, text, &number, why)) {
             return false;
         }
         *(uint32_t *)field = (uint32_t)number;
         return true;
     case OPTION_BOOL:
-        if (!parse_bool(text, &flag, why)) {
+        if (!setting_parse_bool(text, &flag, why)) {
             return false;
         }
         *(bool *)field = flag;
         return true;
     case OPTION_TEXT:
-        return parse_any_text(option, text, field, why);
+        return setting_parse_text(option, text, field, why);
     case OPTION_CHOICE:
-        return parse_choice(option, text, field, why);
+        return setting_parse_choice(option, text, field, why);
     case OPTION_DURATION:
-        return parse_duration(option, text, field, why);
+        return setting_parse_duration(option, text, field, why);
     case OPTION_RATE:
         return quantity_rate(text, field, why);
     case OPTION_SHARE:
@@ -216,22 +417,22 @@ bool setting_parse(const struct option *option, void *values, const char *text,
 }
 
 // In the largest unit that leaves no fraction.
-static void print_size(uint64_t size, FILE *file)
+static void setting_print_size(uint64_t size, FILE *file)
 {
-    static const char units[] = {'\0', 'k', 'M', 'G'};
+    static const char suffixes[] = {'\0', 'k', 'M', 'G'};
     size_t unit = 0;
 
-    while (size && size % 1024 == 0 && unit + 1 < sizeof units) {
+    while (size && size % 1024 == 0 && unit + 1 < sizeof suffixes) {
         size /= 1024;
         unit++;
     }
     (void)fprintf(file, "%" PRIu64, size);
     if (unit) {
-        (void)fputc(units[unit], file);
+        (void)fputc(suffixes[unit], file);
     }
 }
 
-static void print_text(const struct option *option, const char *text, FILE *file)
+static void setting_print_text(const struct option *option, const char *text, FILE *file)
 {
     if (option->show) {
         option->show(text, file);
@@ -248,7 +449,7 @@ void setting_print(const struct option *option, const void *values, FILE *file)
 
     switch (option->kind) {
     case OPTION_SIZE:
-        print_size(*(const uint64_t *)field, file);
+        setting_print_size(*(const uint64_t *)field, file);
         return;
     case OPTION_NUMBER:
         (void)fprintf(file, "%" PRId64, *(const int64_t *)field);
@@ -260,10 +461,10 @@ void setting_print(const struct option *option, const void *values, FILE *file)
         (void)fputs(*(const bool *)field ? "true" : "false", file);
         return;
     case OPTION_TEXT:
-        print_text(option, *(char *const *)field, file);
+        setting_print_text(option, *(char *const *)field, file);
         return;
     case OPTION_CHOICE:
-        word = choice_at(option->choices, *(const int *)field, &len);
+        word = setting_choice(option->choices, *(const int *)field, &len);
         ENSURE(word);
         (void)fwrite(word, 1, len, file);
         return;

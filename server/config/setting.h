@@ -2,27 +2,33 @@
 #ifndef TANDEM_SERVER_CONFIG_SETTING_H
 #define TANDEM_SERVER_CONFIG_SETTING_H
 
-// One setting: the field of a section's struct that a `struct option` describes. Text fields own
-// their string; a struct of settings starts zeroed and is ended by setting_clear for each option.
-
-#include "core/base/macros.h"
-#include "proto_common/option.h"
 #include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "proto_common/option.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
-// Sets the field from its text in the file. False, with the field as it was and the reason in
-// `why`: the text is no value of this kind or out of range, or there is no memory.
+// One setting: the field of a section's struct that a `struct option` describes, its text in the
+// configuration file, and the texts of durations, rates and shares. Text fields own their string. A
+// struct of settings starts zeroed, and setting_clear() ends each of its options.
+//
+// If a function with `why` returns false, the reason is in `why`.
+
+// Sets the field from its text in the file. False, with the field unchanged, if the text is not a
+// value of this kind, if it is out of range, or without memory.
 bool setting_parse(const struct option *option, void *values, const char *text,
                    struct error_text *why) MUST_USE;
 
-// What is written in the place of a secret.
+// The replacement of a secret in output.
 #define SETTING_HIDDEN "(hidden)"
 
-// Writes the value as it would stand in the file, but for a secret.
+// Writes the value in the format of the file, with SETTING_HIDDEN for a secret.
 void setting_print(const struct option *option, const void *values, FILE *file);
 
-// The same as text, cut where there is no room.
+// The same as text, truncated to `room` bytes with the NUL.
 void setting_text(const struct option *option, const void *values, char *text, size_t room);
 
 bool setting_equal(const struct option *option, const void *a, const void *b);
@@ -30,7 +36,38 @@ bool setting_equal(const struct option *option, const void *a, const void *b);
 // Exchanges the values of two structs, and with them the ownership of a text.
 void setting_swap(const struct option *option, void *a, void *b);
 
-// Frees what the field owns.
+// Frees the text of the field.
 void setting_clear(const struct option *option, void *values);
+
+//
+// Quantities. A printed quantity is parsed as the same value.
+//
+
+// The highest rate: a million a second.
+#define QUANTITY_RATE_MOST 1000000
+// The value of a share of 1.
+#define QUANTITY_SHARE_WHOLE 1000000
+
+// Parses digits with an optional minus sign; `*end` is behind them. False without digits, or if the
+// number is too large.
+bool quantity_digits(const char *text, int64_t *value, const char **end) MUST_USE;
+
+// `500ms`, `10s`, `5m`, `2h`, `7d`, and `10`, which is seconds. Never below 0.
+bool quantity_duration(const char *text, nsec_t *duration_for, struct error_text *why) MUST_USE;
+
+// `100/s`, `5/m`, `2/h`, `1/d`: the time between two, rounded down to a nanosecond; 0 for `0`,
+// which means no limit.
+bool quantity_rate(const char *text, nsec_t *interval_for, struct error_text *why) MUST_USE;
+
+// `0`, `0.25`, `1`: in millionths.
+bool quantity_share(const char *text, uint32_t *share, struct error_text *why) MUST_USE;
+
+// A duration in the largest unit that leaves no fraction.
+void quantity_print_duration(nsec_t duration_for, FILE *file);
+
+// A rate in the smallest unit of time that leaves no fraction.
+void quantity_print_rate(nsec_t interval_for, FILE *file);
+
+void quantity_print_share(uint32_t share, FILE *file);
 
 #endif

@@ -1,20 +1,130 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE // sched_getaffinity()
 #include "server/config/settings.h"
 
 #include "access/access.h"
+#include "admin/admin.h"
+#include "core/base/digits.h"
 #include "core/base/macros.h"
-#include "server/config/address.h"
-#include "server/config/connection_memory.h"
-#include "server/config/file_mode.h"
-#include "server/config/io_threads.h"
-#include "server/config/journal_options.h"
+#include "proto_beanstalk/beanstalk.h"
+#include "proto_gearman/gearman.h"
+#include "proto_http/http.h"
+#include "server/config/listen_address.h"
+#include "server/config/journal_settings.h"
 #include "server/config/setting.h"
 
+#include <inttypes.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECTIONS_MAX 1000000000 // more than any machine has
+const struct frontend *const frontends[FRONTENDS] = {
+    &beanstalk_frontend,
+    &gearman_frontend,
+    &http_frontend,
+    &admin_frontend,
+};
+
+// More threads do not help: the core thread is the bottleneck.
+enum { AUTO_LEAST_PROCESSORS = 4, AUTO_MOST = 8 };
+
+unsigned io_threads_auto(unsigned processors)
+{
+    if (processors < AUTO_LEAST_PROCESSORS) {
+        return 0;
+    }
+    return processors / 2 < AUTO_MOST ? processors / 2 : AUTO_MOST;
+}
+
+// The processors that the process may use, which may be fewer than those of the machine.
+static unsigned processors_available(void)
+{
+    cpu_set_t processors;
+
+    return sched_getaffinity(0, sizeof processors, &processors) == 0
+               ? (unsigned)CPU_COUNT(&processors)
+               : 1;
+}
+
+bool io_threads_parse(const char *text, unsigned *count, struct error_text *why)
+{
+    uint64_t number;
+
+    if (strcmp(text, "auto") == 0) {
+        *count = io_threads_auto(processors_available());
+        return true;
+    }
+    if (*text == '\0' || text[strspn(text, "0123456789")] != '\0' ||
+        !digits_read(slice_str(text), &number) || number > IO_THREADS_MOST) {
+        return error_set(why, "`%s` is neither `auto` nor a number from 0 to %d", text,
+                         IO_THREADS_MOST);
+    }
+    *count = (unsigned)number;
+    return true;
+}
+
+bool file_mode_parse(const char *text, mode_t *mode, struct error_text *why)
+{
+    size_t len = strlen(text);
+    mode_t sum = 0;
+
+    if (len == 0 || len > 4 || text[strspn(text, "01234567")] != '\0' ||
+        (len == 4 && text[0] != '0')) {
+        return error_set(why, "`%s` is not a mode from 0 to 0777", text);
+    }
+    for (; *text; text++) {
+        sum = sum * 8 + (mode_t)(*text - '0');
+    }
+    *mode = sum;
+    return true;
+}
+
+// The default of what a connection may keep in addition to the largest job.
+#define DEFAULT_MEMORY_BESIDE ((uint64_t)64 << 20)
+
+// The largest size of a job or a result in any protocol.
+static uint64_t settings_largest_job(const struct settings *settings)
+{
+    uint64_t largest = 0;
+
+    for (size_t i = 0; i < settings->config.count; i++) {
+        const struct config_table *table = &settings->config.tables[i];
+
+        for (const struct option *option = table->options; option->name; option++) {
+            const char *values = table->values;
+            const uint64_t *size = (const void *)(values + option->offset);
+
+            if (option->is_job_size && *size > largest) {
+                largest = *size;
+            }
+        }
+    }
+    return largest;
+}
+
+bool connection_memory_check(const struct settings *settings, struct error_text *why)
+{
+    uint64_t most = settings->server.max_connection_memory;
+    uint64_t least = settings_largest_job(settings) + CONNECTION_MEMORY_BESIDE;
+
+    if (most == 0 || most >= least) {
+        return true;
+    }
+    return error_set(why,
+                     "[server] max_connection_memory: must be 0 or at least %" PRIu64
+                     ", 2M more than the largest job that a protocol allows",
+                     least);
+}
+
+uint64_t connection_memory_before(const struct settings *settings)
+{
+    uint64_t most = settings->server.max_connection_memory;
+
+    return most == 0 ? DEFAULT_MEMORY_BESIDE : most - settings_largest_job(settings);
+}
+
+#define CONNECTIONS_MAX 1000000000
 #define QUEUES_MAX 1000000000
 #define HANDSHAKE_TIMEOUT_MAX 3600
 #define WRITE_TIMEOUT_MAX 86400
@@ -205,7 +315,8 @@ static const struct option tls_options[] = {
     {.name = NULL},
 };
 
-static bool check_server(const struct option *option, const char *text, struct error_text *why)
+static bool server_option_check(const struct option *option, const char *text,
+                                struct error_text *why)
 {
     mode_t unused;
     unsigned count;
@@ -217,7 +328,8 @@ static bool check_server(const struct option *option, const char *text, struct e
            file_mode_parse(text, &unused, why);
 }
 
-static bool check_addresses(const struct option *option, const char *text, struct error_text *why)
+static bool listen_option_check(const struct option *option, const char *text,
+                                struct error_text *why)
 {
     (void)option;
     return address_list_check(text, why);
@@ -228,7 +340,6 @@ static void settings_add(struct settings *settings, const struct config_table *t
     settings->tables[settings->config.count++] = *table;
 }
 
-// The tables of one front-end.
 static void settings_add_frontend(struct settings *settings, size_t index)
 {
     const struct frontend *frontend = frontends[index];
@@ -245,7 +356,7 @@ static void settings_add_frontend(struct settings *settings, size_t index)
     settings_add(settings, &(struct config_table){.section = frontend->name,
                                                   .options = listen,
                                                   .values = protocol,
-                                                  .check = check_addresses});
+                                                  .check = listen_option_check});
     if (frontend->options) {
         settings_add(settings, &(struct config_table){.section = frontend->name,
                                                       .options = frontend->options,
@@ -253,21 +364,21 @@ static void settings_add_frontend(struct settings *settings, size_t index)
     }
 }
 
-// What the options of a front-end take, so that those of the next are aligned for anything.
-static size_t options_room(const struct frontend *frontend)
+// The size of a front-end's options, rounded up so that the next ones are aligned for any type.
+static size_t frontend_options_room(const struct frontend *frontend)
 {
     size_t unit = alignof(max_align_t);
 
     return (frontend->options_size + unit - 1) / unit * unit;
 }
 
-// Makes room for what the tables describe, and lists them; false without memory.
+// Allocates the front-ends' options, and lists all tables. False without memory.
 static bool settings_describe(struct settings *settings)
 {
     size_t room = 1;
 
     for (size_t i = 0; i < FRONTENDS; i++) {
-        room += options_room(frontends[i]);
+        room += frontend_options_room(frontends[i]);
     }
     settings->options = calloc(1, room);
     if (!settings->options) {
@@ -281,7 +392,7 @@ static bool settings_describe(struct settings *settings)
     settings_add(settings, &(struct config_table){.section = "server",
                                                   .options = server_options,
                                                   .values = &settings->server,
-                                                  .check = check_server});
+                                                  .check = server_option_check});
     settings_add(settings, &(struct config_table){
                                .section = "tls", .options = tls_options, .values = &settings->tls});
     settings_add(settings, &(struct config_table){.section = "journal",
@@ -292,7 +403,7 @@ static bool settings_describe(struct settings *settings)
     for (size_t i = 0; i < FRONTENDS; i++) {
         settings->protocols[i].options = settings->options + room;
         settings_add_frontend(settings, i);
-        room += options_room(frontends[i]);
+        room += frontend_options_room(frontends[i]);
     }
     return true;
 }

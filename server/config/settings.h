@@ -2,43 +2,54 @@
 #ifndef TANDEM_SERVER_CONFIG_SETTINGS_H
 #define TANDEM_SERVER_CONFIG_SETTINGS_H
 
-// All settings of the process: the [server], the [tls] and the [journal] section, for each
-// front-end its `listen` key and the options that it brought, and the sections with a name. Read
-// once at start, and on each reload into a second set of which the first takes over what is live.
-
+#include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "proto_common/frontend.h"
 #include "server/config/config.h"
-#include "server/config/frontends.h"
 #include "server/config/queue_section.h"
 #include "server/config/schedule_section.h"
 #include "server/transport/tls.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+// All settings of the process: the sections [server], [tls] and [journal], for each front-end its
+// `listen` key and its own options, and the sections with a name. They are read at the start, and
+// on each reload into a second set, whose live values the first set takes.
+//
+// If a function with `why` fails, the reason is in `why`.
+
+// The front-ends of this process. A new front-end is a folder and a line in this table.
+#define FRONTENDS 4
+extern const struct frontend *const frontends[FRONTENDS];
 
 // The values of `io_spread`, in the order of its choices.
 enum io_spread { IO_SPREAD_AUTO, IO_SPREAD_ALWAYS };
 
 struct server_settings {
-    char *user;              // to become; empty: nobody else
+    char *user;              // to change to; empty: none
     char *pid_file;          // empty: none
-    char *socket_mode;       // of unix sockets, for file_mode_parse; empty: as the umask says
-    char *access_file;       // who may do what; empty: whoever comes may do everything
-    int64_t max_queues;      // that clients may make; 0: any number
-    int64_t max_connections; // 0: as many as there are descriptors
-    uint64_t max_connection_memory;      // bytes; see connection_memory.h
-    int64_t max_connections_per_address; // 0: any number
+    char *socket_mode;       // of unix sockets, for file_mode_parse(); empty: as the umask says
+    char *access_file;       // access rules; empty: every client may do everything
+    int64_t max_queues;      // that clients may create; 0: no limit
+    int64_t max_connections; // 0: the number of file descriptors
+    uint64_t max_connection_memory;      // bytes; see connection_memory_check()
+    int64_t max_connections_per_address; // 0: no limit
     uint64_t max_memory;                 // bytes; 0: no limit
-    uint64_t max_kept_results;           // bytes; see core/result.h
-    uint64_t max_kept_keys;              // bytes, of MEMO_UNIQUE; see core/memo.h
-    char *io_threads;                    // that read and write, for io_threads_parse
+    uint64_t max_kept_results;           // bytes of MEMO_RESULT
+    uint64_t max_kept_keys;              // bytes of MEMO_UNIQUE
+    char *io_threads;                    // for io_threads_parse()
     int io_spread;                       // enum io_spread
     int64_t handshake_timeout;           // seconds
-    int64_t write_timeout; // seconds; 0: a client may leave its output unread for ever
-    int64_t slow_turn;     // milliseconds of processor time; 0: no turn is slow
-    int log_level;         // enum log_level
-    int log_format;        // enum log_format
-    char *log_file;        // empty: stderr
-    char *log_commands;    // of the connection of this number, or from this address; empty: none
+    int64_t write_timeout;               // seconds; 0: never
+    int64_t slow_turn;                   // milliseconds of processor time; 0: never
+    int log_level;                       // enum log_level
+    int log_format;                      // enum log_format
+    char *log_file;                      // empty: stderr
+    char *log_commands;                  // address or connection number of a client; empty: none
 };
 
-// The least and the most that segment_size takes.
+// The range of segment_size in bytes.
 #define SETTINGS_SEGMENT_LEAST 4096
 #define SETTINGS_SEGMENT_MOST (INT64_C(16) << 30)
 
@@ -51,18 +62,19 @@ enum store_quorum { QUORUM_NO, QUORUM_WARN, QUORUM_YES };
 struct store_settings {
     int store;             // enum store_kind
     char *dir;             // of the journal; empty: jobs are in memory only, or in PostgreSQL
-    char *fsync;           // for fsync_parse
+    char *fsync;           // for fsync_parse()
     uint64_t segment_size; // bytes of a file
     uint64_t max_pending;  // bytes that may wait for the disk before submitters wait, too
     int64_t fail_timeout;  // seconds
-    char *import;          // the source of jobs to bring in at the first start; empty: none
-    char *postgres;        // conninfo, a secret; empty unless STORE_POSTGRES. Of that store alone:
-    char *shard;           // which journal of the database
-    int role;              // enum store_role
-    int standby;           // enum store_standby
-    char *address;         // by which other members reach this one; empty: the machine's host name
-    int quorum;            // enum store_quorum
-    int64_t lease_ttl;     // seconds
+    char *import;          // source of jobs to import at the first start; empty: none
+    char *postgres;        // connection string, a secret; empty unless STORE_POSTGRES
+    // For STORE_POSTGRES alone:
+    char *shard;       // name of the journal in the database
+    int role;          // enum store_role
+    int standby;       // enum store_standby
+    char *address;     // by which other brokers reach this one; empty: the host name
+    int quorum;        // enum store_quorum
+    int64_t lease_ttl; // seconds
 };
 
 struct protocol_settings {
@@ -79,43 +91,63 @@ struct settings {
     struct store_settings journal;
     struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
     struct config_sections named[SETTINGS_KINDS];  // by enum settings_kind
-    struct config config;                          // the tables that describe all of it
+    struct config config;                          // the tables that describe all values
     struct config_table tables[3 + 2 * FRONTENDS]; /* private */
-    char *options;                                 /* private: all front-ends' structs */
-    struct option listen_options[FRONTENDS][2];    /* private: a key and the end */
+    char *options;                                 /* private: the structs of all front-ends */
+    struct option listen_options[FRONTENDS][2];    /* private: a key and the end of the table */
 };
 
-// Where settings come from.
+// The sources of settings.
 struct settings_source {
-    const char *path;           // of the file, NULL for none
-    const char *const *presets; // in force unless the file or `sets` say otherwise
+    const char *path;           // of the file; NULL: none
+    const char *const *presets; // `section.key=value`; the file and `sets` override them
     size_t preset_count;
-    const char *const *sets; // what the command line says, in order
+    const char *const *sets; // `section.key=value` of the command line, in order
     size_t set_count;
-    bool again; // clients are being served: nothing is waited for
+    bool again; // this is a reload: do not wait for a pipe
 };
 
-// Defaults, presets, the file, then what the command line says. NULL with the reason in `why`, too,
-// where a front-end cannot begin with what results, or TLS, or the rules cannot be read; not the
-// latter two where it is read again: the caller then knows more.
+// Reads defaults, presets, the file, then the command line. NULL if there is an error in these, if
+// a front-end cannot use its options, or without memory. Except on a reload, also NULL if the files
+// of TLS or the access rules cannot be read; the caller of a reload checks these itself.
 struct settings *settings_load(const struct settings_source *source,
                                struct error_text *why) MUST_USE;
 
-// Whether every front-end can begin with its options, such as to read the files that they name.
-// False with the reason in `why`.
+// Whether every front-end can use its options, and read the files in them.
 bool settings_check(const struct settings *settings, struct error_text *why) MUST_USE;
 
-// Whether the rules of `access_file` can be read. False with the reason in `why`.
+// Whether the rules of `access_file` can be read.
 bool settings_check_access(const struct settings *settings, struct error_text *why) MUST_USE;
 
-// Whether connections with TLS can begin, where an address or a certificate says that there are
-// any: the files can be read and fit each other. False with the reason in `why`.
+// Whether the files of TLS can be read and match, if there is a certificate. Without one, whether
+// no address needs TLS.
 bool settings_check_tls(const struct settings *settings, struct error_text *why) MUST_USE;
 
-// Whether the [tls] sections are alike.
+// Whether the sections [tls] are equal.
 bool settings_same_tls(const struct settings *a, const struct settings *b);
 
 // NULL is allowed.
 void settings_free(struct settings *settings);
+
+// The range of `io_threads`, and its value for `auto` if the process may use that many processors:
+// half of them, and none below four. The other half is for the core thread, which needs a quarter
+// of the time of two I/O threads, for the journal, for the network stack of the kernel, and for
+// clients on the same machine. On two processors that clients use, too, threads were slower than
+// none (server/io/IO.md).
+#define IO_THREADS_MOST 64
+unsigned io_threads_auto(unsigned processors);
+bool io_threads_parse(const char *text, unsigned *count, struct error_text *why) MUST_USE;
+
+// Parses the mode of a file in octal digits, 0 to 0777.
+bool file_mode_parse(const char *text, mode_t *mode, struct error_text *why) MUST_USE;
+
+// max_connection_memory limits the unread output, the input and the partial bodies of a connection.
+// Every job and every answer must fit in addition to other data: the limit exceeds the largest job
+// by at least CONNECTION_MEMORY_BESIDE bytes, which this checks.
+#define CONNECTION_MEMORY_BESIDE ((uint64_t)2 << 20)
+bool connection_memory_check(const struct settings *settings, struct error_text *why) MUST_USE;
+
+// The bytes that a connection may keep before the largest job is added.
+uint64_t connection_memory_before(const struct settings *settings);
 
 #endif

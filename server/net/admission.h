@@ -17,7 +17,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/siphash.h"
-#include "server/config/frontends.h"
+#include "server/config/settings.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

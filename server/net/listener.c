@@ -3,7 +3,7 @@
 #include "server/net/listener.h"
 
 #include "core/base/log.h"
-#include "server/config/frontends.h"
+#include "server/config/settings.h"
 #include "server/net/admission.h"
 #include "server/net/budget.h"
 #include "server/net/socket.h"
@@ -38,8 +38,8 @@ struct listener {
     struct event event;
     const char *protocol;
     char text[LISTENER_TEXT_MAX];
-    char path[sizeof(((struct address *)0)->path)]; // of a unix socket, otherwise empty
-    dev_t device;                                   // of the path, to recognize it
+    char path[sizeof(((struct listen_address *)0)->path)]; // of a unix socket, otherwise empty
+    dev_t device;                                          // of the path, to recognize it
     ino_t inode;
 };
 
@@ -195,7 +195,7 @@ static void listener_close(struct listener *listener)
     free(listener);
 }
 
-static void listener_note_path(struct listener *listener, const struct address *address)
+static void listener_note_path(struct listener *listener, const struct listen_address *address)
 {
     struct stat st;
 
@@ -207,7 +207,7 @@ static void listener_note_path(struct listener *listener, const struct address *
 }
 
 // Logs the address as a `listen` key would name it.
-static void listener_announce(struct listener *listener, const struct address *address,
+static void listener_announce(struct listener *listener, const struct listen_address *address,
                               const struct listener_target *target)
 {
     static const char prefix[] = ADDRESS_TLS;
@@ -238,7 +238,7 @@ static void listener_prepare(struct listener *listener)
 }
 
 // Owns the descriptor in any case.
-static bool listener_add(struct listeners *listeners, int fd, const struct address *address,
+static bool listener_add(struct listeners *listeners, int fd, const struct listen_address *address,
                          const struct listener_target *target)
 {
     struct listener *listener = malloc(sizeof *listener);
@@ -270,7 +270,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct addre
     return true;
 }
 
-static bool listeners_add(struct listeners *listeners, const struct address *address,
+static bool listeners_add(struct listeners *listeners, const struct listen_address *address,
                           const struct listener_target *target, struct error_text *why)
 {
     int fds[SOCKETS_MAX];
@@ -291,7 +291,7 @@ static bool listeners_add(struct listeners *listeners, const struct address *add
 bool listeners_open(struct listeners *listeners, const char *addresses,
                     const struct listener_target *target, struct error_text *why)
 {
-    struct address address;
+    struct listen_address address;
     enum address_next next;
 
     while ((next = address_next(&addresses, &address, why)) == ADDRESS_FOUND) {
@@ -305,7 +305,7 @@ bool listeners_open(struct listeners *listeners, const char *addresses,
 bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
                      const struct listener_target *target, struct error_text *why)
 {
-    const struct address nowhere = {.tls = tls};
+    const struct listen_address nowhere = {.tls = tls};
 
     if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, target)) {
         return error_set(why, "out of memory");

@@ -94,7 +94,7 @@ static int socket_listen_at(int family, const struct sockaddr *addr, socklen_t l
     return -1;
 }
 
-static size_t socket_listen_inet(const struct address *address, int fds[SOCKETS_MAX],
+static size_t socket_listen_inet(const struct listen_address *address, int fds[SOCKETS_MAX],
                                  struct error_text *why)
 {
     const struct addrinfo hints = {.ai_family = AF_UNSPEC,
@@ -182,7 +182,7 @@ static bool unix_clear(const struct sockaddr_un *addr, struct error_text *why)
     return good;
 }
 
-static size_t socket_listen_unix(const struct address *address, int fds[SOCKETS_MAX],
+static size_t socket_listen_unix(const struct listen_address *address, int fds[SOCKETS_MAX],
                                  struct error_text *why)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -199,7 +199,8 @@ static size_t socket_listen_unix(const struct address *address, int fds[SOCKETS_
     return 1;
 }
 
-size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX], struct error_text *why)
+size_t socket_listen(const struct listen_address *address, int fds[SOCKETS_MAX],
+                     struct error_text *why)
 {
     return address->path[0] ? socket_listen_unix(address, fds, why)
                             : socket_listen_inet(address, fds, why);

@@ -5,7 +5,7 @@
 // Listening sockets, and addresses as text.
 
 #include "core/base/macros.h"
-#include "server/config/address.h"
+#include "server/config/listen_address.h"
 #include "core/base/error_text.h"
 
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 // the reason in `why`. Addresses of a family that this machine does not support are left out, if a
 // name has others. A unix socket at which no process listens is replaced; any other file at its
 // path is not touched, and an error.
-size_t socket_listen(const struct address *address, int fds[SOCKETS_MAX],
+size_t socket_listen(const struct listen_address *address, int fds[SOCKETS_MAX],
                      struct error_text *why) MUST_USE;
 
 // Writes `host:port`, `[host]:port` or `unix:/path`. `room` must be enough for an IPv4 address.

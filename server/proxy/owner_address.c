@@ -2,7 +2,7 @@
 #include "server/proxy/owner_address.h"
 
 #include "core/base/slice.h"
-#include "server/config/address.h"
+#include "server/config/listen_address.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool owner_read_where(struct slice where, struct owner_place *place)
 {
     char text[WORD_MAX];
     const char *cursor = text;
-    struct address address;
+    struct listen_address address;
     struct error_text why;
 
     // A list is not an address.

@@ -184,11 +184,11 @@ class Policies(unittest.TestCase):
         done = subprocess.run([TANDEMD, "--config", self.config, "--check-config", "--queue",
                                "mail.out"], capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, f"""\
-# Of the sections whose globs fit mail.out, this is the first.
+# This is the first section whose glob matches mail.out.
 # {self.config}:1
 [queue mail.*]
 weight = 2
-# Not [queue *], at {self.config}:3: it fits, too, but comes later.
+# [queue *], at {self.config}:3, also matches, but comes later.
 """)
 
 

@@ -193,7 +193,7 @@ static void policy_that_is_wrong_changes_nothing(void **state)
         const char *glob, *key, *value, *why;
     } cases[] = {
         {"a[", NULL, NULL, "the glob is malformed"},
-        {"", NULL, NULL, "a glob of names of queues is missing"},
+        {"", NULL, NULL, "the glob of queue names is missing"},
         {"a", "max_jobs", "many", "max_jobs: `many` is not a whole number"},
         {"a", "max_job", "1", "there is no key `max_job` in sections [queue ...]"},
         {"a", "burst", "1", "burst needs a rate"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The text of a `listen` key.
-#include "server/config/address.h"
+#include "server/config/listen_address.h"
 #include "tests/server/server_cmocka.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 static void expect_address(const char *text, const char *host, const char *port, const char *path)
 {
     const char *cursor = text;
-    struct address address;
+    struct listen_address address;
     struct error_text why;
 
     assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_FOUND);
@@ -50,13 +50,13 @@ static void tls_stands_in_front_of_any_form(void **state)
     expect_address("tls:*:443", "", "443", "");
     expect_address("tls::443", "", "443", "");
     expect_address("tls:unix:/run/a.sock", "", "", "/run/a.sock");
-    expect_bad("tls:", "`tls:`: expected host:port or unix:/path behind tls:");
+    expect_bad("tls:", "`tls:`: expected host:port or unix:/path after tls:");
     // Not the port of a host of that name.
-    expect_bad("tls:443", "`tls:443`: expected host:port or unix:/path behind tls:");
+    expect_bad("tls:443", "`tls:443`: expected host:port or unix:/path after tls:");
     expect_address("[tls]:443", "tls", "443", "");
-    expect_bad("tls:tls:a:443", "stands in brackets");
+    expect_bad("tls:tls:a:443", "must be in brackets");
     expect_bad("tls:unix:a", "begins with /");
-    expect_bad("TLS:a:443", "stands in brackets");
+    expect_bad("TLS:a:443", "must be in brackets");
 }
 
 static void list_says_whether_it_has_an_address_with_tls(void **state)
@@ -71,7 +71,7 @@ static void list_says_whether_it_has_an_address_with_tls(void **state)
 static void list_is_divided_by_spaces_and_commas(void **state)
 {
     const char *cursor = "a:1,b:2 ,\t c:3";
-    struct address address;
+    struct listen_address address;
     struct error_text why;
 
     (void)state;
@@ -101,8 +101,8 @@ static void malformed_address_is_refused_with_its_text(void **state)
     expect_bad("a:1x", "expected a port");
     expect_bad("a:-1", "expected a port");
     expect_bad("a:000080", "expected a port");
-    expect_bad("::1:80", "stands in brackets");
-    expect_bad("[]:80", "stands in brackets");
+    expect_bad("::1:80", "must be in brackets");
+    expect_bad("[]:80", "must be in brackets");
     expect_bad("unix:", "begins with /");
     expect_bad("unix:relative", "begins with /");
 }

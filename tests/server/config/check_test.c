@@ -107,9 +107,10 @@ static void check_refuses_what_a_start_would_not_take(void **state)
     struct sandbox *sandbox = *state;
 
     assert_int_equal(mkfifo(sandbox->config, 0600), 0);
-    check_and_start_refuse(sandbox, "server.pid_file=", sandbox->config, "there is something else");
+    check_and_start_refuse(sandbox, "server.pid_file=", sandbox->config,
+                           "a file of another kind is there");
     check_and_start_refuse(sandbox, "http.listen=unix:", sandbox->config,
-                           "there is something else");
+                           "a file of another kind is there");
     assert_int_equal(symlink("/nonexistent/a", sandbox->socket), 0);
     check_and_start_refuse(sandbox, "server.log_file=", sandbox->socket, "No such file");
     check_and_start_refuse(sandbox, "server.pid_file=", sandbox->socket, "symbolic links");

@@ -3,7 +3,7 @@
 #include "server/config/config.h"
 
 #include "core/base/log.h"
-#include "server/config/shown.h"
+#include "server/config/config_introspect.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
@@ -228,7 +228,7 @@ static void error_names_the_line_and_the_reason(void **state)
 
     expect_refused(car, "[car]\ncount = 3\nwheels = 4\n", 3, "no key `wheels` in section [car]");
     expect_refused(car, "[car]\n\n[boat]\nname = x\n", 3, "no section [boat]");
-    expect_refused(car, "name = x\n[car]\n", 1, "`name` stands before any section");
+    expect_refused(car, "name = x\n[car]\n", 1, "`name` is before any section");
     expect_refused(car, "[car]\ncount = many\n", 2, "count: `many` is not a whole number");
     expect_refused(car, "[car]\ncount = 7k\n", 2, "`7k` is not a whole number");
     expect_refused(car, "[car]\ncount = 101\n", 2, "`101` is not between -1 and 100");
@@ -245,9 +245,9 @@ static void hash_behind_a_value_is_an_error(void **state)
 {
     struct car *car = *state;
 
-    expect_refused(car, "[car]\nname = x # the name\n", 2, "name: a comment behind a value");
+    expect_refused(car, "[car]\nname = x # the name\n", 2, "name: a comment after a value");
     expect_refused(car, "[car]\nname = x\t# the name\n", 2, "begins with ` ;`");
-    expect_refused(car, "[car]\nname = # none\n", 2, "or stands on a line of its own");
+    expect_refused(car, "[car]\nname = # none\n", 2, "or is on a line of its own");
     assert_true(load(car, "[car]\nname = x#y ; z # no\n"));
     assert_string_equal(car->engine.name, "x#y");
     assert_true(config_assign(&car->config, "car.name=x #y", &car->why));
@@ -288,7 +288,7 @@ static void line_that_is_too_long_is_an_error_and_not_two_lines(void **state)
     char text[17000];
 
     long_line(text, sizeof text, "[car]\nname = ", "\ncount = 3\n");
-    expect_refused(car, text, 2, "a line has at most");
+    expect_refused(car, text, 2, "the line has more than");
 }
 
 static void comment_may_be_of_any_length(void **state)
@@ -451,26 +451,26 @@ static void text_without_memory_leaves_the_setting_as_it_was(void **state)
 
 static void settings_are_shown_one_by_one_as_they_are_in_force(void **state)
 {
-    static struct shown shown;
+    static struct config_introspection shown;
     struct car *car = *state;
     struct sight_setting setting;
 
     assert_true(load(car, "[car]\nsize = 3M\ncolour = dark red\n"));
-    assert_true(shown_setting(&shown, &car->config, 0, &setting));
+    assert_true(config_introspect_setting(&shown, &car->config, 0, &setting));
     assert_string_equal(setting.section, "car");
     assert_string_equal(setting.key, "size");
     assert_string_equal(setting.value, "3M");
     assert_string_equal(setting.preset, "64k");
     assert_true(setting.live);
-    assert_true(shown_setting(&shown, &car->config, 4, &setting));
+    assert_true(config_introspect_setting(&shown, &car->config, 4, &setting));
     assert_string_equal(setting.value, "dark red");
-    assert_true(shown_setting(&shown, &car->config, 3, &setting));
+    assert_true(config_introspect_setting(&shown, &car->config, 3, &setting));
     assert_string_equal(setting.value, "");
-    assert_true(shown_setting(&shown, &car->config, 5, &setting));
+    assert_true(config_introspect_setting(&shown, &car->config, 5, &setting));
     assert_string_equal(setting.key, "doors");
     assert_false(setting.live);
-    assert_false(shown_setting(&shown, &car->config, 6, &setting));
-    shown_clear(&shown);
+    assert_false(config_introspect_setting(&shown, &car->config, 6, &setting));
+    config_introspect_clear(&shown);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Where the configuration is looked for, and the files that a service manager hands over.
-#include "server/config/default_config.h"
+#include "server/config/command_line.h"
 #include "server/config/settings.h"
 #include "tests/server/server_cmocka.h"
 

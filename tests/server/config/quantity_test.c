@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Durations, rates and shares, as operators write them.
-#include "server/config/quantity.h"
+#include "server/config/setting.h"
 
 #include "tests/server/server_cmocka.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 // What [queue GLOB] says of an endpoint.
-#include "server/config/queue_push.h"
 
 #include "core/base/log.h"
 

@@ -221,13 +221,13 @@ static void an_error_names_the_line_and_the_reason(void **state)
     expect_refused("[queue a]\nbackoff_jitter = 2\n", 2, "is not a number from 0 to 1");
     expect_refused("[queue a]\nrate = fast\n", 2, "rate: `fast` is not a rate");
     expect_refused("[queue a]\nweight = -1\n", 2, "`-1` is not between 0 and 1000");
-    expect_refused("[queue a]\ndead_queue = dead.{tube}\n", 2, "nothing but {queue}");
+    expect_refused("[queue a]\ndead_queue = dead.{tube}\n", 2, "only {queue} may be in braces");
     expect_refused("\n[queue a[]\n", 2, "[queue a[]: the glob is malformed");
-    expect_refused("[queue]\n", 1, "a glob of names of queues is missing");
+    expect_refused("[queue]\n", 1, "the glob of queue names is missing");
     expect_refused("[queue a]\nrate = 5/s\nweight = 1\nrate = 6/s\n", 4,
                    "rate: line 2 has this key already");
-    expect_refused("[queue a ]\n", 1, "[queue a ]: a name has no blank at either end");
-    expect_refused("[queue a\t]\n", 1, "a name has no blank at either end");
+    expect_refused("[queue a ]\n", 1, "[queue a ]: a name must not begin or end with a blank");
+    expect_refused("[queue a\t]\n", 1, "a name must not begin or end with a blank");
     expect_refused("[queue a]\n\n[queue a]\n", 3, "there is a section [queue a] already, at ");
     expect_refused("[queues a]\n", 1, "there is no section [queues a]");
 }
@@ -240,7 +240,7 @@ static void a_name_that_is_too_long_is_an_error(void **state)
     (void)state;
     memset(name, 'x', sizeof name - 1);
     (void)snprintf(text, sizeof text, "[queue a]\ndead_queue = %s\n", name);
-    expect_refused(text, 2, "the name of a queue has at most 512 bytes");
+    expect_refused(text, 2, "the name of a queue is longer than 512 bytes");
     (void)snprintf(text, sizeof text, "[queue %s]\n", name);
     assert_false(queue_section_kind.check_name(name, &(struct error_text){""}));
     name[QUEUE_NAME_MAX] = '\0';
@@ -321,20 +321,20 @@ static void the_first_section_that_fits_is_the_queues(void **state)
     const char *second;
 
     (void)state;
-    assert_non_null(strstr(text, "this is the first"));
+    assert_non_null(strstr(text, "This is the first section"));
     assert_non_null(strstr(text, ":1\n[queue mail.out]\nweight = 2\n"));
-    first = strstr(text, "# Not [queue mail.*], at ");
-    second = strstr(text, "# Not [queue *.out], at ");
+    first = strstr(text, "# [queue mail.*], at ");
+    second = strstr(text, "# [queue *.out], at ");
     assert_non_null(first);
     assert_non_null(second);
     assert_true(first < second);
     free(text);
     text = printed(settings, "mail.in");
     assert_non_null(strstr(text, "[queue mail.*]\nmax_jobs = 9\n"));
-    assert_null(strstr(text, "# Not"));
+    assert_null(strstr(text, "also matches"));
     free(text);
     text = printed(settings, "other");
-    assert_string_equal(text, "# No section [queue GLOB] fits other.\n");
+    assert_string_equal(text, "# No section [queue GLOB] matches other.\n");
     free(text);
     settings_free(settings);
 }
@@ -398,7 +398,8 @@ static void a_thousand_sections_are_read(void **state)
     settings_free(settings);
     (void)fputs("[queue more]\n", file);
     assert_int_equal(fclose(file), 0);
-    expect_refused(text, 2 * QUEUE_SECTIONS_MAX + 1, "there are 1000 sections [queue ...] already");
+    expect_refused(text, 2 * QUEUE_SECTIONS_MAX + 1,
+                   "there can be no more than 1000 sections [queue ...]");
     free(text);
 }
 

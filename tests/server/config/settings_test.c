@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 // The settings of the process as a whole, the file that documents them, and the command line.
-#include "server/config/io_threads.h"
 #include "server/config/settings.h"
 
 #include "core/base/log.h"
-#include "server/config/connection_memory.h"
-#include "server/config/conninfo.h"
+#include "server/config/journal_settings.h"
 #include "server/config/command_line.h"
-#include "server/config/fsync.h"
-#include "server/config/import_kinds.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
@@ -242,7 +238,7 @@ static void a_journal_in_postgres_needs_a_database_and_no_directory(void **state
     assert_null(LOAD_ALL(&why, "journal.store=postgres"));
     assert_string_equal(why.text, "[journal] store = postgres: needs `postgres`, the database");
     assert_null(LOAD_ALL(&why, POSTGRES, "journal.dir=/tmp"));
-    assert_non_null(strstr(why.text, "dir: is of `store = file`"));
+    assert_non_null(strstr(why.text, "dir: must be empty with `store = postgres`"));
     assert_null(LOAD_ALL(&why, POSTGRES, "journal.import=beanstalkd:/tmp"));
     assert_non_null(strstr(why.text, "import: needs `store = file`"));
 }
@@ -250,7 +246,8 @@ static void a_journal_in_postgres_needs_a_database_and_no_directory(void **state
 static void names_of_shards_and_hosts_are_checked(void **state)
 {
     (void)state;
-    expect_refused("journal.shard=", "`` is not a name of 1 to 32 of a to z, 0 to 9 and _");
+    expect_refused("journal.shard=",
+                   "`` is not a name of 1 to 32 characters of a to z, 0 to 9 and _");
     expect_refused("journal.shard=Main", "`Main` is not a name");
     expect_refused("journal.shard=a-b", "`a-b` is not a name");
     expect_refused("journal.shard=a23456789012345678901234567890123", "is not a name");

@@ -3,7 +3,7 @@
 // whatever the arguments are. What they mean is compared with those programs in tests/dropin.
 #include "server/config/command_line.h"
 
-#include "server/config/persona.h"
+#include "server/config/compat.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
@@ -174,7 +174,8 @@ static const char *spare_pid_file(const char *const args[], char shown[PATH_MAX]
     struct error_text why;
 
     assert_int_equal(parse(&command, args, &why), EXIT_REASON_NONE);
-    (void)snprintf(shown, PATH_MAX, "%s", command.spare_pid_file ? command.spare_pid_file : "");
+    (void)snprintf(shown, PATH_MAX, "%s",
+                   command.optional_pid_file ? command.optional_pid_file : "");
     command_line_clear(&command);
     return shown;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/config/address.h"
+#include "server/config/listen_address.h"
 
 #include "core/base/slice.h"
 
 #include <string.h>
 
-#define DIVIDERS " \t,"
+#define ADDRESS_SEPARATORS " \t,"
 
 static bool address_bad(struct slice text, const char *what, struct error_text *why)
 {
     return error_set(why, "`%.*s`: %s", (int)text.len, text.ptr, what);
 }
 
-static bool parse_unix(struct slice text, struct slice path, struct address *address,
-                       struct error_text *why)
+static bool address_parse_unix(struct slice text, struct slice path, struct listen_address *address,
+                               struct error_text *why)
 {
     if (path.len == 0 || path.ptr[0] != '/') {
-        return address_bad(text, "the path of a unix socket begins with /", why);
+        return address_bad(text, "the path of a unix socket must begin with /", why);
     }
     if (path.len >= sizeof address->path) {
         return address_bad(text, "the path is too long for a unix socket", why);
@@ -25,8 +25,8 @@ static bool parse_unix(struct slice text, struct slice path, struct address *add
     return true;
 }
 
-static bool parse_port(struct slice text, struct slice port, struct address *address,
-                       struct error_text *why)
+static bool address_parse_port(struct slice text, struct slice port, struct listen_address *address,
+                               struct error_text *why)
 {
     unsigned long number = 0;
 
@@ -46,9 +46,9 @@ static bool parse_port(struct slice text, struct slice port, struct address *add
     return true;
 }
 
-// `host` is what stands before the last colon.
-static bool parse_host(struct slice text, struct slice host, struct address *address,
-                       struct error_text *why)
+// `host` is the part before the last colon.
+static bool address_parse_host(struct slice text, struct slice host, struct listen_address *address,
+                               struct error_text *why)
 {
     bool brackets = host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
 
@@ -59,7 +59,7 @@ static bool parse_host(struct slice text, struct slice host, struct address *add
         host = slice_of(host.ptr + 1, host.len - 2);
     }
     if (brackets ? host.len == 0 : memchr(host.ptr, ':', host.len) != NULL) {
-        return address_bad(text, "an IPv6 address stands in brackets, as in [::1]:11300", why);
+        return address_bad(text, "an IPv6 address must be in brackets, as in [::1]:11300", why);
     }
     if (host.len >= sizeof address->host) {
         return address_bad(text, "the host name is too long", why);
@@ -68,8 +68,8 @@ static bool parse_host(struct slice text, struct slice host, struct address *add
     return true;
 }
 
-// Takes the prefix off `*place` where it begins with that.
-static bool skip_prefix(struct slice *place, struct slice prefix)
+// Removes the prefix from `*place`, if it is there.
+static bool address_skip_prefix(struct slice *place, struct slice prefix)
 {
     bool begins = place->len >= prefix.len && memcmp(place->ptr, prefix.ptr, prefix.len) == 0;
 
@@ -79,17 +79,17 @@ static bool skip_prefix(struct slice *place, struct slice prefix)
     return begins;
 }
 
-// `tls:80` is taken for no host of that name, which stands in brackets: who means any address with
-// TLS would have one without.
-static bool address_parse(struct slice text, struct address *address, struct error_text *why)
+// `tls:80` is an error, and a host named tls must be in brackets: an operator who means any address
+// with TLS must not get one without.
+static bool address_parse(struct slice text, struct listen_address *address, struct error_text *why)
 {
     struct slice place = text;
     size_t colon;
 
     memset(address, 0, sizeof *address);
-    address->tls = skip_prefix(&place, SLICE(ADDRESS_TLS));
-    if (skip_prefix(&place, SLICE("unix:"))) {
-        return parse_unix(text, place, address, why);
+    address->tls = address_skip_prefix(&place, SLICE(ADDRESS_TLS));
+    if (address_skip_prefix(&place, SLICE("unix:"))) {
+        return address_parse_unix(text, place, address, why);
     }
     colon = place.len;
     while (colon > 0 && place.ptr[colon - 1] != ':') {
@@ -99,18 +99,19 @@ static bool address_parse(struct slice text, struct address *address, struct err
         return address_bad(
             text,
             address->tls
-                ? "expected host:port or unix:/path behind tls:, or [tls] for a host of that name"
+                ? "expected host:port or unix:/path after tls:, or [tls] for a host of that name"
                 : "expected host:port or unix:/path",
             why);
     }
-    return parse_port(text, slice_from(place, colon), address, why) &&
-           parse_host(text, slice_of(place.ptr, colon - 1), address, why);
+    return address_parse_port(text, slice_from(place, colon), address, why) &&
+           address_parse_host(text, slice_of(place.ptr, colon - 1), address, why);
 }
 
-enum address_next address_next(const char **cursor, struct address *address, struct error_text *why)
+enum address_next address_next(const char **cursor, struct listen_address *address,
+                               struct error_text *why)
 {
-    const char *text = *cursor + strspn(*cursor, DIVIDERS);
-    size_t len = strcspn(text, DIVIDERS);
+    const char *text = *cursor + strspn(*cursor, ADDRESS_SEPARATORS);
+    size_t len = strcspn(text, ADDRESS_SEPARATORS);
 
     *cursor = text + len;
     if (len == 0) {
@@ -121,7 +122,7 @@ enum address_next address_next(const char **cursor, struct address *address, str
 
 bool address_list_check(const char *text, struct error_text *why)
 {
-    struct address address;
+    struct listen_address address;
     enum address_next next;
 
     do {
@@ -132,7 +133,7 @@ bool address_list_check(const char *text, struct error_text *why)
 
 bool address_list_has_tls(const char *text)
 {
-    struct address address;
+    struct listen_address address;
     struct error_text why;
 
     while (address_next(&text, &address, &why) == ADDRESS_FOUND) {
