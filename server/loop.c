@@ -4,7 +4,7 @@
 #include "core/base/fence.h"
 #include "core/base/log.h"
 #include "server/conn/conn.h"
-#include "server/conn/turn_conns.h"
+#include "server/conn/loop_turn.h"
 #include "server/io/io.h"
 #include "server/net/edge_socket.h"
 #include "server/process/clock.h"

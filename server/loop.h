@@ -46,7 +46,7 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "server/conn/eviction.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/store.h"
 
 #include <event2/event_struct.h>

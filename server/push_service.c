@@ -4,7 +4,7 @@
 #include "proto_common/sight.h"
 #include "proto_common/sight_push.h"
 #include "proto_gearman/gearman.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 #include "core/base/macros.h"
 #include "proto_common/handle.h"
 #include "push/push.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/config/settings.h"
 
 #include <stdbool.h>

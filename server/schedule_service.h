@@ -7,7 +7,7 @@
 
 #include "core/broker.h"
 #include "schedule/schedule.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/config/settings.h"
 
 // The schedules of a broker whose jobs are restored. NULL with the reason in `why`.

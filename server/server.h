@@ -24,7 +24,7 @@
 #include "server/process/facts.h"
 #include "server/process/notify.h"
 #include "server/process/pid_file.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/process/signals.h"
 #include "server/process/suspend.h"
 #include "server/proxy/proxy.h"

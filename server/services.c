@@ -2,7 +2,7 @@
 #include "server/services.h"
 
 #include "core/base/log.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/net/admission.h"
 
 #include <stdlib.h>

@@ -462,7 +462,7 @@ static void conn_place(struct conn *conn)
 {
     struct io *io = conn_turn(conn)->io;
     bool spreads = io_spreads(io);
-    struct link *link;
+    struct io_link *link;
 
     if (conn->remote && !spreads) {
         link_ask_back(conn->link);
@@ -531,7 +531,7 @@ void conn_close(struct conn *conn)
     conn->service->frontend->close(conn->frontend_state);
     if (conn->remote) {
         // It counts as open until the thread has closed its socket.
-        link_close(conn->link, conn->broken);
+        link_end(conn->link, conn->broken);
     } else {
         // Unwatched before it is closed: then its descriptor may be another thread's socket, or a
         // file of the journal.

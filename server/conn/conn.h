@@ -28,7 +28,7 @@
 #include "proto_common/frontend.h"
 #include "proto_common/sight.h"
 #include "proto_common/sight_refusals.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/io/io.h"
 #include "server/transport/transport.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 // Asks for the peer's address only if it is logged.
-static void *conn_link_open(void *context, struct link *link, const struct io_service *of)
+static void *conn_link_open(void *context, struct io_link *link, const struct io_service *of)
 {
     const struct service *service = of->context;
     char peer[PEER_TEXT_MAX];

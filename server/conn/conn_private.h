@@ -45,8 +45,8 @@ struct conn {
     bool remote : 1;          // its socket belongs to an I/O thread
     uint8_t expensive : 2;    // how many feeds must be cheap until it is not expensive
     union {
-        struct event event; // of the socket
-        struct link *link;  // if it is remote
+        struct event event;   // of the socket
+        struct io_link *link; // if it is remote
     };
     struct turn_member member;
     struct conn_deadline *deadline; // made when it is first needed

@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "server/conn/conn.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 
 #include <malloc.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/conn/turn_conns.h"
+#include "server/conn/loop_turn.h"
 
 #include "server/conn/conn.h"
 

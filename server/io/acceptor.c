@@ -24,15 +24,15 @@ struct io_thread *io_common_fewest(const struct io_common *common)
     return fewest;
 }
 
-void io_thread_send_link(struct io_thread *thread, struct link *link)
+void io_thread_send_link(struct io_thread *thread, struct io_link *link)
 {
     mailbox_put(&thread->arrivals, &link->mail);
     sleeper_wake(&thread->sleeper);
 }
 
-static struct link *link_of_mail(struct mail *mail)
+static struct io_link *link_of_mail(struct mail *mail)
 {
-    return mail ? container_of(mail, struct link, mail) : NULL;
+    return mail ? container_of(mail, struct io_link, mail) : NULL;
 }
 
 // Connections that a thread accepts at a time: the other threads are woken by the same ones.
@@ -90,7 +90,7 @@ enum { ACCEPTOR_UNEVEN_MAX = 8 };
 static void acceptor_begin_link(struct io_thread *thread, const struct io_service *service, int fd,
                                 void *own)
 {
-    struct link *link = link_new(service, fd, own);
+    struct io_link *link = link_new(service, fd, own);
     struct io_thread *fewest = io_common_fewest(thread->common);
 
     if (!link) {
@@ -98,7 +98,7 @@ static void acceptor_begin_link(struct io_thread *thread, const struct io_servic
     } else if (io_thread_links(thread) <= io_thread_links(fewest) + ACCEPTOR_UNEVEN_MAX) {
         io_thread_expect_link(thread);
         link->socket.thread = thread;
-        link_open(link);
+        link_begin(link);
     } else {
         io_thread_expect_link(fewest);
         io_thread_send_link(fewest, link);
@@ -158,7 +158,7 @@ static void acceptor_admit(struct io_thread *thread, const struct acceptor *acce
 }
 
 // Takes over a socket that needs a handshake, and frees the link that carried it.
-static void acceptor_begin_handshake(struct io_thread *thread, struct link *link)
+static void acceptor_begin_handshake(struct io_thread *thread, struct io_link *link)
 {
     const struct io_service *service = link->service;
     int fd = link->fd;
@@ -178,16 +178,16 @@ static void acceptor_begin_handshake(struct io_thread *thread, struct link *link
 
 void io_thread_take_arrivals(struct io_thread *thread)
 {
-    struct link *link = link_of_mail(mailbox_take(&thread->arrivals));
+    struct io_link *link = link_of_mail(mailbox_take(&thread->arrivals));
 
     while (link) {
-        struct link *next = link_of_mail(link->mail.next);
+        struct io_link *next = link_of_mail(link->mail.next);
 
         if (link->needs_handshake) {
             acceptor_begin_handshake(thread, link);
         } else {
             link->socket.thread = thread;
-            link_open(link);
+            link_begin(link);
         }
         link = next;
     }

@@ -265,7 +265,7 @@ bool io_spreads(const struct io *io)
 
 bool io_begin_handshake(struct io *io, const struct io_service *service, int fd)
 {
-    struct link *link = link_new(service, fd, NULL);
+    struct io_link *link = link_new(service, fd, NULL);
     struct io_thread *thread = io_common_fewest(&io->common);
 
     if (link) {
@@ -276,10 +276,10 @@ bool io_begin_handshake(struct io *io, const struct io_service *service, int fd)
     return link != NULL;
 }
 
-struct link *io_take(struct io *io, const struct io_service *service, int fd, const void *own,
-                     void *conn)
+struct io_link *io_take(struct io *io, const struct io_service *service, int fd, const void *own,
+                        void *conn)
 {
-    struct link *link = link_new(service, fd, own);
+    struct io_link *link = link_new(service, fd, own);
 
     if (link) {
         link->side.io = io;

@@ -7,7 +7,7 @@
 // thread runs.
 //
 // A connection is served either by the core's own loop or by an I/O thread. In the second case its
-// socket belongs to a link (struct link), which to the connection is one more transport
+// socket belongs to a link (struct io_link), which to the connection is one more transport
 // (transport_link). A link begins when an I/O thread accepts, or when the core hands a socket over
 // (io_take). Under load active connections are handed over, and they come back when the load is
 // over (spread.h).
@@ -26,7 +26,7 @@
 
 struct fence;
 struct io;
-struct link;
+struct io_link;
 struct peer_limits;
 
 // What the I/O threads know of a service. It stays where it is while they run.
@@ -49,7 +49,7 @@ enum link_event {
 // What the core does with news. Called by io_drain() only.
 struct io_host {
     // A connection begins. Returns it; NULL: refused.
-    void *(*open)(void *context, struct link *link, const struct io_service *service);
+    void *(*open)(void *context, struct io_link *link, const struct io_service *service);
     // There are events for the connection: enum link_event as bits; none: it has begun.
     void (*event)(void *conn, unsigned events);
     // The socket belongs to the core again, with the transport's state.
@@ -125,37 +125,37 @@ bool io_begin_handshake(struct io *io, const struct io_service *service, int fd)
 
 // Hands a connection's socket to a thread. NULL without memory: nothing has changed. Until
 // io_host.back the connection must not use the socket, nor `own`, which is copied.
-struct link *io_take(struct io *io, const struct io_service *service, int fd, const void *own,
-                     void *conn);
+struct io_link *io_take(struct io *io, const struct io_service *service, int fd, const void *own,
+                        void *conn);
 
 // The socket, for questions to the kernel; it is open until the link is closed.
-int link_fd(const struct link *link);
+int link_fd(const struct io_link *link);
 
 // Asks for the socket back. It comes with io_host.back, unless something is under way: then the
 // link goes on, and is not asked again before it has news. Nothing can be sent before the answer.
-void link_ask_back(struct link *link);
+void link_ask_back(struct io_link *link);
 
 // Bytes of output that were handed over and of which the thread has not told that they are sent;
 // whether the peer has output of the thread to read, at this moment.
-size_t link_unread(const struct link *link);
-bool link_has_unread(const struct link *link);
+size_t link_unread(const struct io_link *link);
+bool link_has_unread(const struct io_link *link);
 
 // Whether the thread reads on: it tells of the end of the input after all input.
-bool link_reads_on(const struct link *link);
+bool link_reads_on(const struct io_link *link);
 
 // The thread may read `room` bytes, at least one, if all input was taken. Said once.
-void link_read_on(struct link *link, size_t room);
+void link_read_on(struct io_link *link, size_t room);
 
 // No more input can be taken for now; the thread goes on to check whether the peer is there.
-void link_hold(struct link *link);
+void link_hold(struct io_link *link);
 
 // The connection is to be called in the next turn, as if there were input.
-void link_call_again(struct link *link);
+void link_call_again(struct io_link *link);
 
 // The connection is closed. The socket is closed when all output was sent, or at once.
-void link_close(struct link *link, bool at_once);
+void link_end(struct io_link *link, bool at_once);
 
-// A transport with the link as `own`. It has no `begin`, and link_close() in place of `close`.
+// A transport with the link as `own`. It has no `begin`, and link_end() in place of `close`.
 extern const struct transport transport_link;
 
 #endif

@@ -163,7 +163,7 @@ struct io_batch *outbox_room(struct outbox *outbox, size_t least)
     return batch;
 }
 
-struct note *outbox_note(struct outbox *outbox, struct link *link, unsigned what, size_t len)
+struct note *outbox_note(struct outbox *outbox, struct io_link *link, unsigned what, size_t len)
 {
     struct io_batch *batch = outbox->batch;
     struct note *note = &batch->notes[batch->count++];

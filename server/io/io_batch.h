@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct link;
+struct io_link;
 
 // A mailbox: any thread puts in, one thread takes everything. The mail is embedded in what is
 // handed over, which belongs to the taker then. All operations have one order with those of a
@@ -67,12 +67,12 @@ void sleeper_wake(struct sleeper *sleeper);
 #define IO_BATCH_BYTES ((size_t)64 * 1024)
 
 struct note {
-    struct link *link;
+    struct io_link *link;
     uint32_t len;   // bytes that belong to it ...
     uint32_t at;    // ... from here in the batch
     uint32_t count; // news: bytes sent since the last note; ORDER_READ_ON: bytes that may be read
     int error;      // news only: of errno.h
-    unsigned what;  // enum link_order, enum link_news or enum thread_news (link.h), as bits
+    unsigned what;  // enum link_order, enum link_news or enum thread_news (io_link.h), as bits
 };
 
 // Where the batches of one writer return to.
@@ -135,7 +135,7 @@ bool outbox_may_write(struct outbox *outbox);
 
 // Adds a note to the batch that outbox_room() has just returned. The `len` bytes that belong to the
 // note stand behind the used bytes of the batch.
-struct note *outbox_note(struct outbox *outbox, struct link *link, unsigned what, size_t len);
+struct note *outbox_note(struct outbox *outbox, struct io_link *link, unsigned what, size_t len);
 
 // Hands over what was written, and wakes the reader.
 void outbox_flush(struct outbox *outbox);

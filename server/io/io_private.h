@@ -27,7 +27,7 @@ struct io {
 };
 
 // Has the orders handed over when the turn ends.
-void link_order(struct link *link, unsigned orders);
+void link_order(struct io_link *link, unsigned orders);
 
 // Reads all news of the threads. There is no connection any more.
 void io_read_last_news(struct io *io);

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "server/io/io_thread.h"
 
-#include "server/io/link.h"
+#include "server/io/io_link.h"
 #include "server/net/edge_socket.h"
 
 #include <limits.h>
@@ -18,9 +18,9 @@ static void io_thread_woken(evutil_socket_t fd, short what, void *context)
     io_thread_wake(context);
 }
 
-static struct link *link_of_unread(struct list_node *node)
+static struct io_link *link_of_unread(struct list_node *node)
 {
-    return list_item(node, struct link, socket.unread);
+    return list_item(node, struct io_link, socket.unread);
 }
 
 // Drops links whose peers have read nothing for too long.
@@ -70,7 +70,7 @@ static void io_thread_continue_links(struct io_thread *thread)
         struct list_node *node = list_first(&waited);
 
         list_remove(node);
-        link_continue(list_item(node, struct link, socket.waiting));
+        link_continue(list_item(node, struct io_link, socket.waiting));
     }
 }
 

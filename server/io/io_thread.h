@@ -12,7 +12,7 @@
 
 #include "core/base/list.h"
 #include "core/base/nsec.h"
-#include "server/io/link.h"
+#include "server/io/io_link.h"
 #include "server/net/handshakes.h"
 #include "server/process/clock.h"
 
@@ -151,7 +151,7 @@ static inline void io_thread_lose_link(struct io_thread *thread)
 struct io_thread *io_common_fewest(const struct io_common *common);
 
 // Hands a link to a thread that expects it; no other thread knows the link. Any thread may call it.
-void io_thread_send_link(struct io_thread *thread, struct link *link);
+void io_thread_send_link(struct io_thread *thread, struct io_link *link);
 
 // Begins each link that another thread has sent, or the handshake of its socket.
 void io_thread_take_arrivals(struct io_thread *thread);

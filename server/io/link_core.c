@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-void link_order(struct link *link, unsigned orders)
+void link_order(struct io_link *link, unsigned orders)
 {
     struct link_side *side = &link->side;
 
@@ -17,36 +17,36 @@ void link_order(struct link *link, unsigned orders)
     }
 }
 
-void link_call_again(struct link *link)
+void link_call_again(struct io_link *link)
 {
     if (!list_linked(&link->side.again)) {
         list_append(&link->side.io->again, &link->side.again);
     }
 }
 
-bool link_reads_on(const struct link *link)
+bool link_reads_on(const struct io_link *link)
 {
     const struct link_side *side = &link->side;
 
     return side->input.len == 0 && !side->owes && !side->ended && !side->failed;
 }
 
-bool link_has_unread(const struct link *link)
+bool link_has_unread(const struct io_link *link)
 {
     return atomic_load_explicit(&link->socket.has_unread, memory_order_relaxed);
 }
 
-size_t link_unread(const struct link *link)
+size_t link_unread(const struct io_link *link)
 {
     return link->side.window_used;
 }
 
-int link_fd(const struct link *link)
+int link_fd(const struct io_link *link)
 {
     return link->fd;
 }
 
-void link_ask_back(struct link *link)
+void link_ask_back(struct io_link *link)
 {
     struct link_side *side = &link->side;
 
@@ -58,7 +58,7 @@ void link_ask_back(struct link *link)
     }
 }
 
-void link_close(struct link *link, bool at_once)
+void link_end(struct io_link *link, bool at_once)
 {
     struct link_side *side = &link->side;
 
@@ -70,7 +70,7 @@ void link_close(struct link *link, bool at_once)
 }
 
 // Takes `len` bytes of the input.
-static void side_take(struct link *link, size_t len)
+static void side_take(struct io_link *link, size_t len)
 {
     struct link_side *side = &link->side;
 
@@ -83,7 +83,7 @@ static void side_take(struct link *link, size_t len)
     side->owes = side->input.len == 0;
 }
 
-void link_read_on(struct link *link, size_t room)
+void link_read_on(struct io_link *link, size_t room)
 {
     struct link_side *side = &link->side;
 
@@ -95,7 +95,7 @@ void link_read_on(struct link *link, size_t room)
     }
 }
 
-void link_hold(struct link *link)
+void link_hold(struct io_link *link)
 {
     struct link_side *side = &link->side;
 
@@ -108,7 +108,7 @@ void link_hold(struct link *link)
 static struct received side_receive(int fd, void *own, const struct iovec *parts, unsigned count,
                                     size_t len)
 {
-    struct link *link = own;
+    struct io_link *link = own;
     struct link_side *side = &link->side;
     struct received received = {.result = TRANSFER_BYTES};
 
@@ -156,7 +156,7 @@ static size_t side_copy(struct io_batch *batch, const struct iovec *parts, unsig
 }
 
 // Adds a note, with all orders that are due.
-static void side_note(struct link *link, size_t len)
+static void side_note(struct io_link *link, size_t len)
 {
     struct link_side *side = &link->side;
 
@@ -168,7 +168,7 @@ static void side_note(struct link *link, size_t len)
 static struct sent side_send(int fd, void *own, const struct iovec *parts, unsigned count,
                              size_t len)
 {
-    struct link *link = own;
+    struct io_link *link = own;
     struct link_side *side = &link->side;
     struct outbox *outbox = &side->thread->orders_out;
     size_t room = side->asked_back ? 0 : LINK_WINDOW - side->window_used;
@@ -201,7 +201,7 @@ static struct sent side_send(int fd, void *own, const struct iovec *parts, unsig
 
 static int side_error(int fd, void *own)
 {
-    const struct link *link = own;
+    const struct io_link *link = own;
 
     (void)fd;
     return link->side.failed ? link->side.error : 0;
@@ -210,7 +210,7 @@ static int side_error(int fd, void *own)
 // The socket is open until the core has closed the link.
 static void side_peer(int fd, const void *own, char *text, size_t room)
 {
-    const struct link *link = own;
+    const struct io_link *link = own;
 
     (void)fd;
     link->transport->peer(link->fd, link->own, text, room);
@@ -218,14 +218,14 @@ static void side_peer(int fd, const void *own, char *text, size_t room)
 
 static const struct peer_identity *side_identity(const void *own)
 {
-    const struct link *link = own;
+    const struct io_link *link = own;
 
     return link->transport->identity ? link->transport->identity(link->own) : NULL;
 }
 
 static const char *side_protection(const void *own)
 {
-    const struct link *link = own;
+    const struct io_link *link = own;
 
     return link->transport->protection ? link->transport->protection(link->own) : NULL;
 }
@@ -233,7 +233,7 @@ static const char *side_protection(const void *own)
 // The socket may be the core's soon: then it is shut there, or when the link goes on.
 static bool side_shut(int fd, void *own)
 {
-    struct link *link = own;
+    struct io_link *link = own;
 
     (void)fd;
     if (link->side.asked_back) {
@@ -256,7 +256,7 @@ const struct transport transport_link = {
 void io_hand_over_due(struct io *io)
 {
     while (!list_empty(&io->due)) {
-        struct link *link = list_item(list_first(&io->due), struct link, side.due);
+        struct io_link *link = list_item(list_first(&io->due), struct io_link, side.due);
         struct outbox *outbox = &link->side.thread->orders_out;
 
         if (!outbox_room(outbox, 0)) {
@@ -267,7 +267,7 @@ void io_hand_over_due(struct io *io)
 }
 
 // The batch is about to be returned: keeps input that the connection did not take.
-static void side_keep_input(struct link *link)
+static void side_keep_input(struct io_link *link)
 {
     struct link_side *side = &link->side;
 
@@ -317,19 +317,19 @@ static unsigned side_take_room(struct link_side *side, const struct note *note)
     return note->what & (NEWS_ROOM | NEWS_STAYS) ? LINK_ROOM : 0;
 }
 
-static void io_begin_connection(struct io *io, struct link *link)
+static void io_begin_connection(struct io *io, struct io_link *link)
 {
     link->side.io = io;
     link->side.thread = link->socket.thread;
     link->side.conn =
         atomic_load(&io->common.shut) ? NULL : io->host->open(io->context, link, link->service);
     if (!link->side.conn) {
-        link_close(link, true);
+        link_end(link, true);
     }
 }
 
 // Frees the link if these are its last news.
-static void io_forget_link(struct io *io, struct link *link, unsigned news)
+static void io_forget_link(struct io *io, struct io_link *link, unsigned news)
 {
     struct link_side *side = &link->side;
 
@@ -365,7 +365,7 @@ static void io_read_thread_news(const struct io *io, const struct io_batch *batc
 
 static void io_read_note(struct io *io, const struct io_batch *batch, const struct note *note)
 {
-    struct link *link = note->link;
+    struct io_link *link = note->link;
     struct link_side *side;
     unsigned events;
 
@@ -402,7 +402,7 @@ static void io_call_again(struct io *io)
     list_append_all(&calls, &io->again);
     while (!list_empty(&calls) && !io->host->spent(io->context)) {
         struct list_node *node = list_first(&calls);
-        struct link_side *side = &list_item(node, struct link, side.again)->side;
+        struct link_side *side = &list_item(node, struct io_link, side.again)->side;
         unsigned events = LINK_INPUT | (side->room_wanted ? LINK_ROOM : 0);
 
         list_remove(node);

@@ -2,7 +2,7 @@
 
 // The I/O thread's half of a link: its socket, from the first order to the last news.
 
-#include "server/io/link.h"
+#include "server/io/io_link.h"
 
 #include "core/base/fence.h"
 #include "core/base/memory.h"
@@ -17,16 +17,16 @@
 // Whole cache lines, as its alignment demands.
 static size_t link_size(const struct transport *transport)
 {
-    size_t size = sizeof(struct link) + transport->state_size;
+    size_t size = sizeof(struct io_link) + transport->state_size;
 
-    return (size + alignof(struct link) - 1) & ~(alignof(struct link) - 1);
+    return (size + alignof(struct io_link) - 1) & ~(alignof(struct io_link) - 1);
 }
 
-struct link *link_new(const struct io_service *service, int fd, const void *own)
+struct io_link *link_new(const struct io_service *service, int fd, const void *own)
 {
     const struct transport *transport = service->transport;
     size_t size = link_size(transport);
-    struct link *link = aligned_alloc(alignof(struct link), size);
+    struct io_link *link = aligned_alloc(alignof(struct io_link), size);
 
     if (!link) {
         return NULL;
@@ -47,7 +47,7 @@ struct link *link_new(const struct io_service *service, int fd, const void *own)
     return link;
 }
 
-void link_free(struct link *link)
+void link_free(struct io_link *link)
 {
     backlog_drop(&link->socket.backlog, backlog_len(&link->socket.backlog));
     backlog_drop(&link->side.kept, backlog_len(&link->side.kept));
@@ -56,7 +56,7 @@ void link_free(struct link *link)
 }
 
 // Has the thread return to the link in its next round (link_continue).
-static void link_wait(struct link *link)
+static void link_wait(struct io_link *link)
 {
     if (!list_linked(&link->socket.waiting)) {
         list_append(&link->socket.thread->waiting, &link->socket.waiting);
@@ -68,7 +68,7 @@ static void link_wait(struct link *link)
 //
 
 // Adds a note with the `len` bytes that stand in the batch, and all other news of the link.
-static void link_note(struct link *link, unsigned news, size_t len)
+static void link_note(struct io_link *link, unsigned news, size_t len)
 {
     struct link_socket *socket = &link->socket;
     struct note *note = outbox_note(&socket->thread->news, link, news | socket->news, len);
@@ -80,7 +80,7 @@ static void link_note(struct link *link, unsigned news, size_t len)
 }
 
 // Tells the core's thread; in the next round, if there is no batch to write to now.
-static void link_tell(struct link *link, unsigned news)
+static void link_tell(struct io_link *link, unsigned news)
 {
     struct link_socket *socket = &link->socket;
 
@@ -93,7 +93,7 @@ static void link_tell(struct link *link, unsigned news)
 }
 
 // The connection is lost with that error of errno.h: nothing more is received or sent.
-static void link_break(struct link *link, int error)
+static void link_break(struct io_link *link, int error)
 {
     struct link_socket *socket = &link->socket;
 
@@ -109,7 +109,7 @@ static void link_break(struct link *link, int error)
 }
 
 // Forgets the link; these are its last news.
-static void link_leave(struct link *link, enum link_news news)
+static void link_leave(struct io_link *link, enum link_news news)
 {
     struct link_socket *socket = &link->socket;
 
@@ -121,7 +121,7 @@ static void link_leave(struct link *link, enum link_news news)
     link_tell(link, news);
 }
 
-void link_drop(struct link *link)
+void link_drop(struct io_link *link)
 {
     edge_unwatch(&link->socket.edge, &link->socket.event);
     peer_limits_leave(link->socket.thread->common->peer_limits, link->fd);
@@ -144,7 +144,7 @@ void links_watch_unread(struct io_thread *thread)
 }
 
 // The backlog of the link has changed.
-static void link_note_unread(struct link *link)
+static void link_note_unread(struct io_link *link)
 {
     struct io_thread *thread = link->socket.thread;
 
@@ -162,7 +162,7 @@ static void link_note_unread(struct link *link)
     }
 }
 
-bool link_unread_too_long(struct link *link, nsec_t now_at, nsec_t unread_for)
+bool link_unread_too_long(struct io_link *link, nsec_t now_at, nsec_t unread_for)
 {
     struct link_socket *socket = &link->socket;
 
@@ -173,7 +173,7 @@ bool link_unread_too_long(struct link *link, nsec_t now_at, nsec_t unread_for)
     return socket->unread_at <= now_at;
 }
 
-void link_time_out(struct link *link)
+void link_time_out(struct io_link *link)
 {
     if (link->socket.closing) {
         link_drop(link);
@@ -188,7 +188,7 @@ void link_time_out(struct link *link)
 // Input and output
 //
 
-static void link_receive(struct link *link, struct io_batch *batch)
+static void link_receive(struct io_link *link, struct io_batch *batch)
 {
     struct link_socket *socket = &link->socket;
     size_t room = IO_BATCH_BYTES - batch->used;
@@ -220,7 +220,7 @@ static void link_receive(struct link *link, struct io_batch *batch)
 }
 
 // Reads once and hands the input over, if there may be some and the core has taken all before.
-static void link_read(struct link *link)
+static void link_read(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;
     struct io_batch *batch;
@@ -237,7 +237,7 @@ static void link_read(struct link *link)
 }
 
 // Whether output may be sent now. If the fence is closed, the thread checks it again soon.
-static bool link_may_send(const struct link *link)
+static bool link_may_send(const struct io_link *link)
 {
     static const struct timeval fence_check = {.tv_usec = 20000};
     struct io_thread *thread = link->socket.thread;
@@ -253,7 +253,7 @@ static bool link_may_send(const struct link *link)
 }
 
 // Sends once; returns how many bytes were sent.
-static size_t link_send_once(struct link *link, struct slice bytes)
+static size_t link_send_once(struct io_link *link, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
     struct iovec part = {.iov_base = (void *)(uintptr_t)bytes.ptr, .iov_len = bytes.len};
@@ -273,7 +273,7 @@ static size_t link_send_once(struct link *link, struct slice bytes)
 }
 
 // Sends the backlog while the fence is open.
-static void link_send_backlog(struct link *link)
+static void link_send_backlog(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;
 
@@ -287,7 +287,7 @@ static void link_send_backlog(struct link *link)
 }
 
 // Sends the bytes behind the backlog; keeps those that the peer does not take.
-static void link_send(struct link *link, struct slice bytes)
+static void link_send(struct io_link *link, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
 
@@ -305,7 +305,7 @@ static void link_send(struct link *link, struct slice bytes)
 //
 
 // Finds out what has become of the peer while nothing is read.
-static void link_check_peer(struct link *link)
+static void link_check_peer(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;
     int error = socket->edge.reported ? link->transport->error(link->fd, link->own) : 0;
@@ -319,7 +319,7 @@ static void link_check_peer(struct link *link)
 static void link_ready(evutil_socket_t fd, short what, void *context);
 
 // Does what can be done now, and watches for what cannot. The link may be freed afterwards.
-static void link_settle(struct link *link)
+static void link_settle(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;
     size_t left;
@@ -353,7 +353,7 @@ static void link_settle(struct link *link)
 
 static void link_ready(evutil_socket_t fd, short what, void *context)
 {
-    struct link *link = context;
+    struct io_link *link = context;
     struct link_socket *socket = &link->socket;
     bool closed = what & EV_CLOSED;
 
@@ -376,7 +376,7 @@ static void link_ready(evutil_socket_t fd, short what, void *context)
     link_settle(link);
 }
 
-static void link_start(struct link *link)
+static void link_start(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;
 
@@ -386,7 +386,7 @@ static void link_start(struct link *link)
     socket->edge.readable = true;
 }
 
-void link_open(struct link *link)
+void link_begin(struct io_link *link)
 {
     link_start(link);
     link->socket.news = NEWS_OPEN;
@@ -395,7 +395,7 @@ void link_open(struct link *link)
 
 // Gives the socket back, unless something is under way in either direction, which must come first.
 // Whether it was given back.
-static bool link_give_back(struct link *link)
+static bool link_give_back(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;
 
@@ -408,7 +408,7 @@ static bool link_give_back(struct link *link)
     return true;
 }
 
-static void link_continue_reading(struct link *link, uint32_t room, bool answered)
+static void link_continue_reading(struct io_link *link, uint32_t room, bool answered)
 {
     struct link_socket *socket = &link->socket;
 
@@ -420,7 +420,7 @@ static void link_continue_reading(struct link *link, uint32_t room, bool answere
     }
 }
 
-void link_execute(struct link *link, unsigned orders, uint32_t room, struct slice bytes)
+void link_execute(struct io_link *link, unsigned orders, uint32_t room, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
 
@@ -459,7 +459,7 @@ void link_execute(struct link *link, unsigned orders, uint32_t room, struct slic
     link_settle(link);
 }
 
-void link_continue(struct link *link)
+void link_continue(struct io_link *link)
 {
     // As soon as its last news are told, the link belongs to the core's thread.
     bool has_left = link->socket.news & (NEWS_BACK | NEWS_GONE);

@@ -2,7 +2,7 @@
 // The fence of a store that other processes may take over: while it is closed, nothing is sent or
 // read.
 #include "core/base/fence.h"
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 #include "server/io/io.h"
 #include "server/process/clock.h"
 #include "tests/server/server_bed.h"

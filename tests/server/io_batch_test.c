@@ -311,7 +311,7 @@ static void sockets_arrive_in_order_and_wake_the_thread(void **state)
 {
     const struct io_service service = {.transport = &transport_plain};
     struct io_thread *thread = calloc(1, sizeof *thread);
-    struct link *links[3];
+    struct io_link *links[3];
 
     (void)state;
     assert_true(sleeper_open(&thread->sleeper));

@@ -64,7 +64,7 @@ static int connect_remote(struct bed *bed)
     return client;
 }
 
-static struct link *link_of(struct bed *bed)
+static struct io_link *link_of(struct bed *bed)
 {
     assert_true(bed_latest(bed)->remote);
     return bed_latest(bed)->link;
@@ -131,7 +131,7 @@ static void input_is_handed_over_once_until_it_is_taken(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
-    const struct link *link = link_of(bed);
+    const struct io_link *link = link_of(bed);
 
     send_text(client, "one\n");
     thread_rounds(bed);
@@ -180,7 +180,7 @@ static void output_on_its_way_is_bounded_by_the_window(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
-    struct link *link = link_of(bed);
+    struct io_link *link = link_of(bed);
     size_t got;
 
     send_text(client, "big 3000000\nafter\n");
@@ -204,7 +204,7 @@ static void room_is_told_where_it_is_wanted(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
-    const struct link *link = link_of(bed);
+    const struct io_link *link = link_of(bed);
 
     send_text(client, "big 30000\n");
     bed_turns(bed, 2);
@@ -306,7 +306,7 @@ static int leave_output_behind(struct bed *bed)
 {
     int client = connect_remote(bed);
     const int small = 4096;
-    const struct link *link = link_of(bed);
+    const struct io_link *link = link_of(bed);
 
     assert_int_equal(setsockopt(link->fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
     send_text(client, "big 100000\nquit\n");
@@ -449,7 +449,7 @@ static void connection_with_output_under_way_stays_and_no_thread_is_busy(void **
 static int give_back(struct bed *bed)
 {
     int client = connect_remote(bed);
-    struct link *link = link_of(bed);
+    struct io_link *link = link_of(bed);
 
     spread(bed, false);
     conn_touch(bed_latest(bed));

@@ -203,7 +203,7 @@ static struct event *served_event(const struct bed *bed)
         struct list_node *first = list_first(&io->threads[i].links);
 
         if (first) {
-            return &list_item(first, struct link, socket.all)->socket.event;
+            return &list_item(first, struct io_link, socket.all)->socket.event;
         }
     }
     return &bed_latest((struct bed *)(uintptr_t)bed)->event;

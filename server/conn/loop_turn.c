@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/conn/turn.h"
+#include "server/conn/loop_turn.h"
 
 #include "access/throttle.h"
 #include "core/base/fence.h"

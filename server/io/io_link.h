@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_SERVER_IO_LINK_H
-#define TANDEM_SERVER_IO_LINK_H
+#ifndef TANDEM_SERVER_IO_IO_LINK_H
+#define TANDEM_SERVER_IO_IO_LINK_H
 
 // A link is the socket of a connection that an I/O thread serves: the thread receives and sends,
 // the core's thread has the connection itself. Each thread touches only its own half of a link;
@@ -110,7 +110,7 @@ struct link_side {
     bool room_wanted : 1;   // its connection waits for room
 };
 
-struct link {
+struct io_link {
     int fd;
     const struct transport *transport;
     const struct io_service *service;
@@ -123,34 +123,34 @@ struct link {
 
 // Makes a link for a socket; it does not begin. `own`, the transport's state, is copied; NULL: all
 // zero. NULL without memory.
-struct link *link_new(const struct io_service *service, int fd, const void *own);
+struct io_link *link_new(const struct io_service *service, int fd, const void *own);
 
 // Does not close the socket.
-void link_free(struct link *link);
+void link_free(struct io_link *link);
 
 //
 // For the I/O thread only
 //
 
 // Begins a connection whose socket was accepted by an I/O thread, and whose handshake is done.
-void link_open(struct link *link);
+void link_begin(struct io_link *link);
 
 // Executes orders; `room` belongs to ORDER_READ_ON. The link may be freed afterwards.
-void link_execute(struct link *link, unsigned orders, uint32_t room, struct slice bytes);
+void link_execute(struct io_link *link, unsigned orders, uint32_t room, struct slice bytes);
 
 // Does what could not be done in an earlier round.
-void link_continue(struct link *link);
+void link_continue(struct io_link *link);
 
 // Has the thread check its unread links (link_unread_too_long) in a second, if it has some.
 void links_watch_unread(struct io_thread *thread);
 
 // Whether its peer has read nothing for `unread_for` since the first check. 0: no limit.
-bool link_unread_too_long(struct link *link, nsec_t now_at, nsec_t unread_for);
+bool link_unread_too_long(struct io_link *link, nsec_t now_at, nsec_t unread_for);
 
 // Its peer has read nothing for too long: tells the core's thread, unless that has closed the link.
-void link_time_out(struct link *link);
+void link_time_out(struct io_link *link);
 
 // Closes it at once.
-void link_drop(struct link *link);
+void link_drop(struct io_link *link);
 
 #endif
