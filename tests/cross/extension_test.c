@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a beanstalk worker says by the commands that beanstalkd does not have, to those who wait for
-// its job by Gearman; and keys that both protocols know.
+// Reports of a beanstalk worker, by the commands that beanstalkd does not have, to Gearman clients
+// that wait for its job; and keys of both protocols.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_gearman/wire_gear.h"
@@ -17,7 +17,7 @@ static void begin(struct gear *t)
          "WATCHING 2\r\nRESERVED-BATCH 1\r\nRESERVED 1 1\r\nx\r\n");
 }
 
-static void who_waits_gets_the_result(void **state)
+static void a_waiting_client_gets_the_result(void **state)
 {
     struct gear *t = *state;
 
@@ -46,7 +46,7 @@ static void an_empty_result_is_a_result(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), ""));
 }
 
-static void who_waits_is_told_of_progress(void **state)
+static void a_waiting_client_gets_progress(void **state)
 {
     struct gear *t = *state;
 
@@ -59,9 +59,9 @@ static void who_waits_is_told_of_progress(void **state)
 
 #define REST_OF_REPORTS "progress 1 2 3\r\nprogress 1 3 3\r\nlist-tube-used\r\n"
 
-// As reports of Gearman's workers: while many are still to hear of it, the next one waits, and what
-// is sent behind it too.
-static void progress_waits_until_many_have_heard_the_last_one(void **state)
+// As with reports of Gearman workers: until all clients have received it, the next report waits,
+// and so does the input after it.
+static void progress_waits_until_many_clients_have_received_the_last_one(void **state)
 {
     struct gear *t = *state;
     struct slice heard;
@@ -96,7 +96,7 @@ static void a_unique_of_gearman_is_a_key_of_its_tube(void **state)
     gear_hears(t->b, RES(WORK_COMPLETE, H(2), "ok"));
 }
 
-static void who_waits_for_a_job_of_a_cleared_tube_is_told_that_it_failed(void **state)
+static void a_client_of_a_job_in_a_cleared_tube_gets_its_failure(void **state)
 {
     struct gear *t = *state;
 
@@ -110,13 +110,13 @@ static void who_waits_for_a_job_of_a_cleared_tube_is_told_that_it_failed(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEETING(who_waits_gets_the_result),
+        MEETING(a_waiting_client_gets_the_result),
         MEETING(a_result_that_came_in_pieces_is_whole),
         MEETING(an_empty_result_is_a_result),
-        MEETING(who_waits_is_told_of_progress),
-        MEETING(progress_waits_until_many_have_heard_the_last_one),
+        MEETING(a_waiting_client_gets_progress),
+        MEETING(progress_waits_until_many_clients_have_received_the_last_one),
         MEETING(a_unique_of_gearman_is_a_key_of_its_tube),
-        MEETING(who_waits_for_a_job_of_a_cleared_tube_is_told_that_it_failed),
+        MEETING(a_client_of_a_job_in_a_cleared_tube_gets_its_failure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

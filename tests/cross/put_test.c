@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Jobs that a beanstalk client puts, in the hands of Gearman workers.
+// Jobs that a beanstalk client puts and Gearman workers do.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_gearman/wire_gear.h"
@@ -15,7 +15,7 @@ static void begin(struct gear *t)
     assert_int_equal(gear_grabs(t->a, "f", "x"), 1);
 }
 
-static void a_worker_is_given_the_body(void **state)
+static void a_worker_gets_the_body(void **state)
 {
     struct gear *t = *state;
 
@@ -61,7 +61,7 @@ static void an_exception_buries_the_job(void **state)
     begin(t);
     gear_says(t->a, REQ(WORK_EXCEPTION, H(1), "bang"), NOTHING);
     says(t->m, "peek-buried\r\n", "FOUND 1 1\r\nx\r\n");
-    // That it failed has been said already.
+    // Its failure has been reported already.
     gear_says(t->a, REQ(WORK_FAIL, H(1)), NOTHING);
 }
 
@@ -113,7 +113,7 @@ static void the_last_holder_may_finish_late(void **state)
     job_is_gone(t, 1);
 }
 
-static void not_when_somebody_else_has_taken_it(void **state)
+static void the_last_holder_may_not_finish_after_another_took_the_job(void **state)
 {
     struct gear *t = *state;
 
@@ -142,7 +142,7 @@ static void a_time_out_of_the_worker_ends_the_lease_if_it_is_earlier(void **stat
     gear_says(t->a, REQ(WORK_COMPLETE, H(2), "after its time to run"), NOTHING);
 }
 
-static void a_job_that_fails_by_time_is_buried(void **state)
+static void a_job_that_fails_by_time_out_is_buried(void **state)
 {
     struct gear *t = *state;
 
@@ -154,7 +154,7 @@ static void a_job_that_fails_by_time_is_buried(void **state)
     says(t->m, "peek-buried\r\n", "FOUND 1 1\r\nx\r\n");
 }
 
-static void a_lost_worker_leaves_it_at_its_old_place(void **state)
+static void a_job_of_a_lost_worker_keeps_its_place(void **state)
 {
     struct gear *t = *state;
 
@@ -167,7 +167,7 @@ static void a_lost_worker_leaves_it_at_its_old_place(void **state)
     gear_grabs(t->b, "f", "y");
 }
 
-static void a_function_given_up_leaves_it_to_its_worker(void **state)
+static void a_worker_that_gives_the_function_up_keeps_the_job(void **state)
 {
     struct gear *t = *state;
 
@@ -193,7 +193,7 @@ static void a_delayed_job_wakes_workers_when_it_is_ready(void **state)
     gear_says(t->b, REQ(GET_STATUS, H(1)), RES(STATUS_RES, H(1), "1", "1", "0", "0"));
 }
 
-static void a_paused_tube_gives_workers_nothing(void **state)
+static void a_paused_tube_gives_workers_no_jobs(void **state)
 {
     struct gear *t = *state;
 
@@ -207,7 +207,7 @@ static void a_paused_tube_gives_workers_nothing(void **state)
     gear_grabs(t->a, "f", "x");
 }
 
-static void a_reserve_that_waits_comes_before_those_who_sleep(void **state)
+static void a_waiting_reserve_comes_before_sleeping_workers(void **state)
 {
     struct gear *t = *state;
 
@@ -220,7 +220,7 @@ static void a_reserve_that_waits_comes_before_those_who_sleep(void **state)
     gear_hears(t->a, RES(NOOP));
 }
 
-static void a_job_that_a_worker_holds_is_held_to_beanstalk_too(void **state)
+static void a_job_that_a_worker_holds_is_reserved_in_beanstalk(void **state)
 {
     struct gear *t = *state;
 
@@ -260,22 +260,22 @@ static void priorities_are_numbers_to_a_worker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MEETING(a_worker_is_given_the_body),
+        MEETING(a_worker_gets_the_body),
         MEETING(a_result_deletes_the_job),
         MEETING(a_failure_buries_the_job),
         MEETING(an_exception_buries_the_job),
         MEETING(its_time_to_run_ends_the_lease),
         MEETING(every_report_renews_the_lease),
         MEETING(the_last_holder_may_finish_late),
-        MEETING(not_when_somebody_else_has_taken_it),
+        MEETING(the_last_holder_may_not_finish_after_another_took_the_job),
         MEETING(a_time_out_of_the_worker_ends_the_lease_if_it_is_earlier),
-        MEETING(a_job_that_fails_by_time_is_buried),
-        MEETING(a_lost_worker_leaves_it_at_its_old_place),
-        MEETING(a_function_given_up_leaves_it_to_its_worker),
+        MEETING(a_job_that_fails_by_time_out_is_buried),
+        MEETING(a_job_of_a_lost_worker_keeps_its_place),
+        MEETING(a_worker_that_gives_the_function_up_keeps_the_job),
         MEETING(a_delayed_job_wakes_workers_when_it_is_ready),
-        MEETING(a_paused_tube_gives_workers_nothing),
-        MEETING(a_reserve_that_waits_comes_before_those_who_sleep),
-        MEETING(a_job_that_a_worker_holds_is_held_to_beanstalk_too),
+        MEETING(a_paused_tube_gives_workers_no_jobs),
+        MEETING(a_waiting_reserve_comes_before_sleeping_workers),
+        MEETING(a_job_that_a_worker_holds_is_reserved_in_beanstalk),
         MEETING(priorities_are_numbers_to_a_worker),
     };
 

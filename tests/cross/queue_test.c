@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// One set of queues: tubes to beanstalk, functions to Gearman.
+// The same queues in both protocols: tubes in beanstalk, functions in Gearman.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_gearman/wire_gear.h"
@@ -24,7 +24,7 @@ static void tubes_are_functions(void **state)
     gear_says(t->a, SLICE("status\n"), SLICE("default\t0\t0\t2\nf\t1\t0\t0\ng\t0\t0\t1\n.\n"));
 }
 
-static void a_function_that_no_worker_offers_any_more_goes(void **state)
+static void a_function_without_workers_is_removed(void **state)
 {
     struct gear *t = *state;
 
@@ -37,7 +37,7 @@ static void a_function_that_no_worker_offers_any_more_goes(void **state)
     says_yaml(t->m, "list-tubes\r\n", "---\n- default\n");
 }
 
-static void a_tube_goes_with_the_worker_that_offers_it(void **state)
+static void a_tube_is_removed_with_its_last_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -49,7 +49,7 @@ static void a_tube_goes_with_the_worker_that_offers_it(void **state)
     says_yaml(t->m, "list-tubes\r\n", "---\n- default\n");
 }
 
-static void a_dropped_function_goes_when_the_tube_is_not_used_any_more(void **state)
+static void a_dropped_function_is_removed_when_its_tube_is_no_longer_used(void **state)
 {
     struct gear *t = *state;
 
@@ -61,7 +61,7 @@ static void a_dropped_function_goes_when_the_tube_is_not_used_any_more(void **st
     says_yaml(t->m, "list-tubes\r\n", "---\n- default\n");
 }
 
-static void names_that_beanstalk_cannot_spell_are_hidden_from_its_lists(void **state)
+static void names_that_are_not_valid_tube_names_are_not_in_beanstalk_lists(void **state)
 {
     static const char *const names[] = {"with space", "tab\tand\nmore", "-dash", "\xc3\xa4", "a*b"};
     struct gear *t = *state;
@@ -75,7 +75,7 @@ static void names_that_beanstalk_cannot_spell_are_hidden_from_its_lists(void **s
     stat_is(t->m, "stats\r\n", "current-jobs-ready", 7);
 }
 
-static void such_a_name_is_escaped_where_it_must_be_shown(void **state)
+static void such_a_name_is_escaped_in_statistics(void **state)
 {
     struct gear *t = *state;
 
@@ -88,7 +88,7 @@ static void such_a_name_is_escaped_where_it_must_be_shown(void **state)
     says(t->m, "delete 1\r\n", "DELETED\r\n");
 }
 
-static void the_numbers_of_a_queue_count_both_worlds(void **state)
+static void the_counts_of_a_queue_include_both_protocols(void **state)
 {
     struct gear *t = *state;
 
@@ -108,7 +108,7 @@ static void the_numbers_of_a_queue_count_both_worlds(void **state)
     gear_says(t->b, SLICE("status\n"), SLICE("default\t0\t0\t2\nf\t4\t1\t2\n.\n"));
 }
 
-static void connections_are_counted_by_each_protocol_for_itself(void **state)
+static void each_protocol_counts_its_own_connections(void **state)
 {
     struct gear *t = *state;
 
@@ -119,7 +119,7 @@ static void connections_are_counted_by_each_protocol_for_itself(void **state)
               SLICE("3 127.0.0.1 - :\n2 127.0.0.1 - :\n1 127.0.0.1 - : f\n.\n"));
 }
 
-static void a_limit_binds_both(void **state)
+static void a_limit_applies_to_both_protocols(void **state)
 {
     struct gear *t = *state;
 
@@ -132,11 +132,11 @@ static void a_limit_binds_both(void **state)
     says(t->m, "put 0 0 1 1\r\ny\r\n", "OUT_OF_MEMORY\r\n");
 }
 
-static void a_limit_of_queues_binds_both(void **state)
+static void a_limit_of_queues_applies_to_both_protocols(void **state)
 {
     struct gear *t = *state;
 
-    // `default` is there.
+    // One of them is `default`.
     broker_set_max_queues(rig_broker(t->rig), 2);
     gear_says(t->a, REQ(CAN_DO, "f"), NOTHING);
     says(t->m, "use g\r\nwatch g\r\nuse f\r\n", "OUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\nUSING f\r\n");
@@ -146,7 +146,7 @@ static void a_limit_of_queues_binds_both(void **state)
     gear_says(t->a, SLICE("create function g\n"), SLICE("ERR CREATE_FUNCTION g\r\n"));
 }
 
-static void draining_binds_both(void **state)
+static void draining_applies_to_both_protocols(void **state)
 {
     struct gear *t = *state;
 
@@ -172,16 +172,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEETING(functions_are_tubes),
         MEETING(tubes_are_functions),
-        MEETING(a_function_that_no_worker_offers_any_more_goes),
-        MEETING(a_tube_goes_with_the_worker_that_offers_it),
-        MEETING(a_dropped_function_goes_when_the_tube_is_not_used_any_more),
-        MEETING(names_that_beanstalk_cannot_spell_are_hidden_from_its_lists),
-        MEETING(such_a_name_is_escaped_where_it_must_be_shown),
-        MEETING(the_numbers_of_a_queue_count_both_worlds),
-        MEETING(connections_are_counted_by_each_protocol_for_itself),
-        MEETING(a_limit_binds_both),
-        MEETING(a_limit_of_queues_binds_both),
-        MEETING(draining_binds_both),
+        MEETING(a_function_without_workers_is_removed),
+        MEETING(a_tube_is_removed_with_its_last_worker),
+        MEETING(a_dropped_function_is_removed_when_its_tube_is_no_longer_used),
+        MEETING(names_that_are_not_valid_tube_names_are_not_in_beanstalk_lists),
+        MEETING(such_a_name_is_escaped_in_statistics),
+        MEETING(the_counts_of_a_queue_include_both_protocols),
+        MEETING(each_protocol_counts_its_own_connections),
+        MEETING(a_limit_applies_to_both_protocols),
+        MEETING(a_limit_of_queues_applies_to_both_protocols),
+        MEETING(draining_applies_to_both_protocols),
         MEETING(a_watch_that_is_ignored_leaves_leases_alone),
     };
 

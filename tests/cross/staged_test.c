@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Questions whose answers are much longer: what one feed stages of a pipeline of them is bounded,
-// and all are answered when their peer reads.
+// Requests whose replies are much longer: the output that one feed stages for a pipeline of them is
+// limited, and all are answered when their peer reads.
 
 #include "tests/proto_http/wire_http.h"
 
@@ -10,12 +10,12 @@
 #include <string.h>
 
 #define QUESTIONS 250
-// What is staged when a feed ends: its bound, and an answer that had begun.
+// The output when a feed ends: its limit, and a reply that had begun.
 #define STAGED_MAX (FEED_STAGED_MAX + (size_t)64 * 1024)
-// What waits for a peer that does not read: the rig's bound, and one more feed.
+// The output for a peer that does not read: the limit of the rig, and one more feed.
 #define UNREAD_MAX (((size_t)1 << 20) + STAGED_MAX)
 
-// Pipelines that question, and asserts how often `mark` is in what comes back.
+// Sends QUESTIONS requests in a pipeline, and checks how often `mark` is in the replies.
 static void pipeline(struct web *t, struct peer *peer, const char *question, const char *mark)
 {
     size_t found = 0;
@@ -26,7 +26,7 @@ static void pipeline(struct web *t, struct peer *peer, const char *question, con
         peer_send(peer, slice_str(question));
     }
     rig_feed(t->rig);
-    // A list of Gearman's leaves when it is complete, so that nothing may be staged yet.
+    // A Gearman list is sent when it is complete, so nothing may be staged yet.
     assert_true(peer_unread(peer) <= STAGED_MAX);
     rig_run(t->rig);
     assert_in_range(peer_unread(peer), 1, UNREAD_MAX);
@@ -40,7 +40,7 @@ static void pipeline(struct web *t, struct peer *peer, const char *question, con
     assert_int_equal(found, QUESTIONS);
 }
 
-// So many tubes with names as long as they may be.
+// Many tubes with names of the maximum length.
 static void make_tubes(struct peer *peer, int count)
 {
     char line[300];
@@ -108,7 +108,7 @@ static void gearman_s_lists_of_jobs_are_staged_a_few_at_a_time(void **state)
     pipeline(t, t->w, "show unique jobs\n", "\n.\n");
 }
 
-static void answers_of_http_are_staged_a_few_at_a_time(void **state)
+static void replies_of_http_are_staged_a_few_at_a_time(void **state)
 {
     struct web *t = *state;
     char name[600];
@@ -127,7 +127,7 @@ int main(void)
         HTTP_BEAN(statistics_are_staged_a_few_at_a_time),
         HTTP(gearman_s_lists_are_staged_a_few_at_a_time),
         HTTP(gearman_s_lists_of_jobs_are_staged_a_few_at_a_time),
-        HTTP(answers_of_http_are_staged_a_few_at_a_time),
+        HTTP(replies_of_http_are_staged_a_few_at_a_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

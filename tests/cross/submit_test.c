@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Jobs that a Gearman client submits, in the hands of beanstalk workers.
+// Jobs that a Gearman client submits and beanstalk workers do.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_gearman/wire_gear.h"
@@ -38,7 +38,7 @@ static void a_delete_completes_the_job_with_an_empty_result(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_delete_of_a_kept_job_is_told_when_it_is_safe(void **state)
+static void a_delete_of_a_durable_job_waits_for_its_record(void **state)
 {
     struct gear *t = *state;
 
@@ -84,7 +84,7 @@ static void a_bury_fails_a_foreground_job(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_bury_keeps_a_background_job_and_frees_its_unique(void **state)
+static void a_bury_keeps_a_background_job_and_gives_up_its_unique(void **state)
 {
     struct gear *t = *state;
 
@@ -143,7 +143,7 @@ static void a_release_may_delay_a_foreground_job(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), "r"));
 }
 
-static void a_released_job_goes_with_its_last_client(void **state)
+static void a_released_job_ends_with_its_last_client(void **state)
 {
     struct gear *t = *state;
 
@@ -153,7 +153,7 @@ static void a_released_job_goes_with_its_last_client(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_release_ends_a_job_that_nobody_waits_for(void **state)
+static void a_release_ends_a_job_without_clients(void **state)
 {
     struct gear *t = *state;
 
@@ -163,7 +163,7 @@ static void a_release_ends_a_job_that_nobody_waits_for(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_released_job_stands_at_its_old_place(void **state)
+static void a_released_job_keeps_its_place(void **state)
 {
     struct gear *t = *state;
 
@@ -172,7 +172,7 @@ static void a_released_job_stands_at_its_old_place(void **state)
     says(t->m, "release 1 65536 0\r\nreserve\r\n", "RELEASED\r\nRESERVED 1 1\r\nx\r\n");
 }
 
-static void a_lost_worker_puts_it_at_the_back(void **state)
+static void a_job_of_a_lost_worker_goes_to_the_back(void **state)
 {
     struct gear *t = *state;
 
@@ -195,7 +195,7 @@ static void lost_beanstalk_workers_are_attempts(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_kick_starts_the_attempts_anew(void **state)
+static void a_kick_restarts_the_attempts(void **state)
 {
     struct gear *t = *state;
 
@@ -269,7 +269,7 @@ static void jobs_may_be_reserved_by_their_number_in_the_handle(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), ""));
 }
 
-static void a_job_for_later_is_delayed_to_beanstalk(void **state)
+static void a_job_with_a_moment_is_delayed_in_beanstalk(void **state)
 {
     struct gear *t = *state;
 
@@ -281,7 +281,7 @@ static void a_job_for_later_is_delayed_to_beanstalk(void **state)
          "WATCHING 2\r\nKICKED 1\r\nRESERVED 1 1\r\nx\r\n");
 }
 
-static void the_three_priorities_are_numbers_to_beanstalk(void **state)
+static void the_three_priorities_are_numbers_in_beanstalk(void **state)
 {
     struct gear *t = *state;
 
@@ -299,7 +299,7 @@ static void the_three_priorities_are_numbers_to_beanstalk(void **state)
          "RESERVED 2 6\r\nnormal\r\nRESERVED 1 3\r\nlow\r\n");
 }
 
-static void the_oldest_job_comes_first_to_beanstalk_whatever_its_tube(void **state)
+static void the_oldest_job_of_all_tubes_comes_first_in_beanstalk(void **state)
 {
     struct gear *t = *state;
 
@@ -311,7 +311,7 @@ static void the_oldest_job_comes_first_to_beanstalk_whatever_its_tube(void **sta
          "RESERVED 3 1\r\n3\r\n");
 }
 
-static void a_cancelled_job_is_gone_from_its_worker(void **state)
+static void a_worker_loses_a_cancelled_job(void **state)
 {
     struct gear *t = *state;
 
@@ -326,28 +326,28 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MEETING(a_worker_that_waits_gets_the_job),
         MEETING(a_delete_completes_the_job_with_an_empty_result),
-        MEETING(a_delete_of_a_kept_job_is_told_when_it_is_safe),
+        MEETING(a_delete_of_a_durable_job_waits_for_its_record),
         MEETING(a_foreground_job_is_deleted_at_once),
         MEETING(a_delete_ends_a_background_job),
         MEETING(a_bury_fails_a_foreground_job),
-        MEETING(a_bury_keeps_a_background_job_and_frees_its_unique),
+        MEETING(a_bury_keeps_a_background_job_and_gives_up_its_unique),
         MEETING(a_kick_takes_the_unique_back_if_it_is_free),
         MEETING(a_reserve_by_id_takes_the_unique_back_too),
         MEETING(a_release_may_delay_a_foreground_job),
-        MEETING(a_released_job_goes_with_its_last_client),
-        MEETING(a_release_ends_a_job_that_nobody_waits_for),
-        MEETING(a_released_job_stands_at_its_old_place),
-        MEETING(a_lost_worker_puts_it_at_the_back),
+        MEETING(a_released_job_ends_with_its_last_client),
+        MEETING(a_release_ends_a_job_without_clients),
+        MEETING(a_released_job_keeps_its_place),
+        MEETING(a_job_of_a_lost_worker_goes_to_the_back),
         MEETING(lost_beanstalk_workers_are_attempts),
-        MEETING(a_kick_starts_the_attempts_anew),
+        MEETING(a_kick_restarts_the_attempts),
         MEETING(a_job_without_a_time_to_run_shows_none),
         MEETING(a_delete_by_another_takes_the_job_back),
         MEETING(a_job_that_another_holds_is_not_deleted),
         MEETING(jobs_may_be_reserved_by_their_number_in_the_handle),
-        MEETING(a_job_for_later_is_delayed_to_beanstalk),
-        MEETING(the_three_priorities_are_numbers_to_beanstalk),
-        MEETING(the_oldest_job_comes_first_to_beanstalk_whatever_its_tube),
-        MEETING(a_cancelled_job_is_gone_from_its_worker),
+        MEETING(a_job_with_a_moment_is_delayed_in_beanstalk),
+        MEETING(the_three_priorities_are_numbers_in_beanstalk),
+        MEETING(the_oldest_job_of_all_tubes_comes_first_in_beanstalk),
+        MEETING(a_worker_loses_a_cancelled_job),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a caller may say, command by command and right by right, and what it hears where it may not.
+// The right that each command needs, and the reply to a caller that does not have it.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/wire_callers.h"
@@ -16,13 +16,13 @@
 //
 
 enum scope {
-    BY_NAME, // FORBIDDEN, whether there is such a thing or not
-    BY_ID    // NOT_FOUND to those who may not observe it
+    BY_NAME, // FORBIDDEN, whether the tube exists or not
+    BY_ID    // NOT_FOUND if the caller may not observe the job
 };
 
 struct row {
     const char *said;
-    const char *heard; // how the answer begins where one of these rights is there
+    const char *heard; // the beginning of the reply if the caller has one of these rights
     unsigned rights;   // 0: none is needed
     enum scope scope;
 };
@@ -70,7 +70,7 @@ static const struct row rows[] = {
     {"quit\r\n", "", 0, BY_NAME},
 };
 
-// A world in which the connection `a` uses and watches nothing but `mail`.
+// Sets up the test so that the connection `a` uses and watches only `mail`.
 static struct bean *set_scene(void **state)
 {
     struct bean *t;
@@ -111,7 +111,7 @@ static void check_row(const struct row *row, unsigned rights)
     bean_teardown(&state);
 }
 
-static void each_command_needs_its_right_and_no_other(void **state)
+static void each_command_needs_exactly_its_right(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -125,7 +125,7 @@ static void each_command_needs_its_right_and_no_other(void **state)
 // Names and ids
 //
 
-static void a_name_is_forbidden_whether_it_is_there_or_not(void **state)
+static void a_name_is_forbidden_whether_the_tube_exists_or_not(void **state)
 {
     struct bean *t = *state;
 
@@ -148,7 +148,7 @@ static void a_tube_that_was_refused_leaves_the_one_in_use(void **state)
     says(t->a, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
 }
 
-static void ids_of_foreign_jobs_are_told_like_ids_of_none(void **state)
+static void a_job_that_may_not_be_observed_is_not_found(void **state)
 {
     struct bean *t = *state;
 
@@ -161,7 +161,7 @@ static void ids_of_foreign_jobs_are_told_like_ids_of_none(void **state)
     says(t->b, "peek 1\r\n", "FOUND 1 1\r\na\r\n");
 }
 
-static void a_job_that_another_holds_is_not_deleted_by_whoever_may_cancel(void **state)
+static void a_held_job_is_not_deleted_by_a_client_that_may_cancel(void **state)
 {
     struct bean *t = *state;
 
@@ -171,7 +171,7 @@ static void a_job_that_another_holds_is_not_deleted_by_whoever_may_cancel(void *
     says(t->b, "delete 1\r\n", "DELETED\r\n");
 }
 
-static void lists_show_what_may_be_observed(void **state)
+static void lists_show_only_names_that_may_be_observed(void **state)
 {
     struct bean *t = *state;
 
@@ -190,7 +190,7 @@ static void lists_show_what_may_be_observed(void **state)
 // Bodies
 //
 
-static void the_body_of_a_forbidden_put_is_no_command(void **state)
+static void the_body_of_a_forbidden_put_is_not_a_command(void **state)
 {
     struct bean *t = *state;
 
@@ -203,7 +203,7 @@ static void the_body_of_a_forbidden_put_is_no_command(void **state)
     stat_is(t->b, "stats\r\n", "cmd-put", 3);
 }
 
-static void no_byte_of_a_forbidden_body_is_kept(void **state)
+static void the_body_of_a_forbidden_put_is_not_stored(void **state)
 {
     struct bean *t = *state;
 
@@ -220,7 +220,7 @@ static void no_byte_of_a_forbidden_body_is_kept(void **state)
     says(t->a, "\n", "FORBIDDEN\r\n");
 }
 
-static void a_put_is_asked_about_again_when_its_body_is_there(void **state)
+static void the_right_to_put_is_checked_again_when_the_body_is_complete(void **state)
 {
     struct bean *t = *state;
 
@@ -230,7 +230,7 @@ static void a_put_is_asked_about_again_when_its_body_is_there(void **state)
     stat_is(t->b, "stats\r\n", "total-jobs", 0);
 }
 
-static void a_put_that_is_too_big_is_so_to_everybody(void **state)
+static void a_put_that_is_too_big_gets_the_same_reply_without_the_right(void **state)
 {
     struct bean *t = *state;
 
@@ -243,7 +243,7 @@ static void a_put_that_is_too_big_is_so_to_everybody(void **state)
 // auth
 //
 
-static void a_token_makes_the_connection_its_owners(void **state)
+static void a_token_gives_the_connection_the_rights_of_its_owner(void **state)
 {
     struct bean *t = *state;
 
@@ -251,7 +251,7 @@ static void a_token_makes_the_connection_its_owners(void **state)
     (void)peer_may(t->a, {MAY_OBSERVE, "*"});
     says(t->a, "use mail\r\nput 0 0 1 1\r\na\r\n", "USING mail\r\nFORBIDDEN\r\n");
     says(t->a, "auth s3cret\r\nput 0 0 1 1\r\na\r\n", "OK\r\nINSERTED 1\r\n");
-    // It replaces what the connection was before.
+    // The token replaces the rights that the connection had before.
     says(t->a, "peek-ready\r\nstats\r\n", "FORBIDDEN\r\nFORBIDDEN\r\n");
     says(t->b, "put 0 0 1 1\r\nb\r\n", "INSERTED 2\r\n");
 }
@@ -275,7 +275,7 @@ static void without_rules_every_token_is_wrong(void **state)
     says(t->a, "auth anything\r\nput 0 0 1 1\r\na\r\n", "FORBIDDEN\r\nINSERTED 1\r\n");
 }
 
-static void what_is_no_token_is_a_bad_format(void **state)
+static void an_invalid_token_is_a_bad_format(void **state)
 {
     static const char line[] = "auth ";
     char said[BUFSIZ];
@@ -287,7 +287,7 @@ static void what_is_no_token_is_a_bad_format(void **state)
     says(t->a, "auth\r\nauthx y\r\nAUTH x\r\n",
          "UNKNOWN_COMMAND\r\nUNKNOWN_COMMAND\r\nUNKNOWN_COMMAND\r\n");
     assert_int_equal(rig_callers(t->rig)->wrong, 0);
-    // The longest token, and one that is longer than a line has room for.
+    // The longest token, and one that is longer than the line allows.
     memset(said, 'x', sizeof said);
     memcpy(said, line, sizeof line - 1);
     memcpy(said + 222, "\r\n", 3);
@@ -296,7 +296,7 @@ static void what_is_no_token_is_a_bad_format(void **state)
     says_text(t->a, said, "BAD_FORMAT\r\n");
 }
 
-static void statistics_have_no_key_for_it(void **state)
+static void statistics_have_no_key_for_auth(void **state)
 {
     struct bean *t = *state;
 
@@ -305,7 +305,7 @@ static void statistics_have_no_key_for_it(void **state)
     assert_null(strstr(peer_ask(t->a, SLICE("stats\r\n")).ptr, "auth"));
 }
 
-static void what_a_connection_holds_it_may_finish_as_somebody_else(void **state)
+static void a_connection_may_finish_its_jobs_after_another_token(void **state)
 {
     struct bean *t = *state;
 
@@ -315,7 +315,7 @@ static void what_a_connection_holds_it_may_finish_as_somebody_else(void **state)
          "OK\r\nTOUCHED\r\nFORBIDDEN\r\nDELETED\r\n");
 }
 
-// So many that they are judged in several slices.
+// Enough tubes for several slices.
 enum { VERY_MANY = 5000 };
 
 static void watch_very_many(struct bean *t)
@@ -333,7 +333,7 @@ static void watch_very_many(struct bean *t)
     }
 }
 
-static void who_watches_very_many_tubes_is_judged_in_several_turns(void **state)
+static void many_watched_tubes_are_checked_in_several_turns(void **state)
 {
     struct bean *t = *state;
     unsigned long feeds;
@@ -343,13 +343,13 @@ static void who_watches_very_many_tubes_is_judged_in_several_turns(void **state)
     says(t->b, "use w0\r\nput 0 0 9 1\r\na\r\n", "USING w0\r\nINSERTED 1\r\n");
     says(t->b, "use w1\r\nput 5 0 9 1\r\nb\r\n", "USING w1\r\nINSERTED 2\r\n");
     feeds = rig_feeds(t->rig);
-    // What comes behind it waits, and goes by the token.
+    // The commands after it wait, and have the rights of the token.
     says(t->a, "auth s3cret\r\nreserve-with-timeout 0\r\nlist-tube-used\r\n",
          "OK\r\nRESERVED 2 1\r\nb\r\nUSING default\r\n");
     assert_in_range(rig_feeds(t->rig) - feeds, 3, VERY_MANY / 10);
 }
 
-static void who_watches_very_many_tubes_may_go_while_it_is_judged(void **state)
+static void a_client_may_disconnect_while_its_tubes_are_checked(void **state)
 {
     struct bean *t = *state;
 
@@ -362,7 +362,7 @@ static void who_watches_very_many_tubes_may_go_while_it_is_judged(void **state)
     says(t->a, "watch w1\r\nreserve\r\n", "WATCHING 2\r\nRESERVED 1 1\r\nb\r\n");
 }
 
-static void a_token_opens_very_many_tubes_before_it_is_answered(void **state)
+static void a_token_grants_all_tubes_before_its_reply(void **state)
 {
     struct bean *t = *state;
 
@@ -378,7 +378,7 @@ static void a_token_opens_very_many_tubes_before_it_is_answered(void **state)
 // Too many wrong tokens
 //
 
-// The next wrong token that `a` sends waits for ten seconds.
+// Makes the next wrong token of `a` wait for ten seconds.
 static struct bean *spend_patience(void **state)
 {
     struct bean *t = *state;
@@ -391,7 +391,7 @@ static struct bean *spend_patience(void **state)
     return t;
 }
 
-static void a_wrong_token_waits_where_too_many_were_wrong(void **state)
+static void a_wrong_token_waits_after_too_many_wrong_ones(void **state)
 {
     struct bean *t = spend_patience(state);
 
@@ -405,8 +405,8 @@ static void a_wrong_token_waits_where_too_many_were_wrong(void **state)
     assert_false(peer_blocked(t->a));
 }
 
-// Its owner cannot know who else has the address.
-static void a_right_token_does_not_wait_where_too_many_were_wrong(void **state)
+// Because other clients may use the same address.
+static void a_right_token_does_not_wait_after_too_many_wrong_ones(void **state)
 {
     struct bean *t = spend_patience(state);
 
@@ -414,7 +414,7 @@ static void a_right_token_does_not_wait_where_too_many_were_wrong(void **state)
     says(t->a, "auth s3cret\r\nlist-tube-used\r\n", "OK\r\nUSING default\r\n");
 }
 
-static void others_go_on_while_a_token_waits(void **state)
+static void other_clients_continue_while_a_token_waits(void **state)
 {
     struct bean *t = spend_patience(state);
     unsigned long feeds;
@@ -426,7 +426,7 @@ static void others_go_on_while_a_token_waits(void **state)
     assert_int_equal(rig_feeds(t->rig), feeds);
 }
 
-static void a_token_that_waits_is_judged_after_a_half_close(void **state)
+static void a_waiting_token_is_checked_after_a_half_close(void **state)
 {
     struct bean *t = spend_patience(state);
 
@@ -463,7 +463,7 @@ static void rules_that_change_meanwhile_do_not_end_the_wait(void **state)
     hears(t->a, "FORBIDDEN\r\n");
 }
 
-static void answers_are_the_same_however_the_input_is_cut(void **state)
+static void replies_are_the_same_however_the_input_is_split(void **state)
 {
     const struct slice said =
         SLICE("auth wrong\r\nput 0 0 1 12\r\nauth s3cret\n\r\npeek-ready\r\nauth s3cret\r\n"
@@ -514,7 +514,7 @@ static void a_reserve_of_forbidden_tubes_does_not_wait(void **state)
     hears(t->a, "RESERVED 2 1\r\nb\r\n");
 }
 
-static void who_never_reserves_does_not_lose_its_connection_with_default(void **state)
+static void a_client_that_never_reserves_is_not_dropped_without_the_right_to_default(void **state)
 {
     struct bean *t = *state;
 
@@ -525,35 +525,35 @@ static void who_never_reserves_does_not_lose_its_connection_with_default(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_command_needs_its_right_and_no_other),
-        BEAN(a_name_is_forbidden_whether_it_is_there_or_not),
+        cmocka_unit_test(each_command_needs_exactly_its_right),
+        BEAN(a_name_is_forbidden_whether_the_tube_exists_or_not),
         BEAN(a_tube_that_was_refused_leaves_the_one_in_use),
-        BEAN(ids_of_foreign_jobs_are_told_like_ids_of_none),
-        BEAN(a_job_that_another_holds_is_not_deleted_by_whoever_may_cancel),
-        BEAN(lists_show_what_may_be_observed),
-        BEAN(the_body_of_a_forbidden_put_is_no_command),
-        BEAN(no_byte_of_a_forbidden_body_is_kept),
-        BEAN(a_put_is_asked_about_again_when_its_body_is_there),
-        BEAN(a_put_that_is_too_big_is_so_to_everybody),
-        BEAN(a_token_makes_the_connection_its_owners),
+        BEAN(a_job_that_may_not_be_observed_is_not_found),
+        BEAN(a_held_job_is_not_deleted_by_a_client_that_may_cancel),
+        BEAN(lists_show_only_names_that_may_be_observed),
+        BEAN(the_body_of_a_forbidden_put_is_not_a_command),
+        BEAN(the_body_of_a_forbidden_put_is_not_stored),
+        BEAN(the_right_to_put_is_checked_again_when_the_body_is_complete),
+        BEAN(a_put_that_is_too_big_gets_the_same_reply_without_the_right),
+        BEAN(a_token_gives_the_connection_the_rights_of_its_owner),
         BEAN(a_wrong_token_changes_nothing),
         BEAN(without_rules_every_token_is_wrong),
-        BEAN(what_is_no_token_is_a_bad_format),
-        BEAN(statistics_have_no_key_for_it),
-        BEAN(what_a_connection_holds_it_may_finish_as_somebody_else),
-        BEAN(who_watches_very_many_tubes_is_judged_in_several_turns),
-        BEAN(who_watches_very_many_tubes_may_go_while_it_is_judged),
-        BEAN(a_token_opens_very_many_tubes_before_it_is_answered),
-        BEAN(a_wrong_token_waits_where_too_many_were_wrong),
-        BEAN(a_right_token_does_not_wait_where_too_many_were_wrong),
-        BEAN(others_go_on_while_a_token_waits),
-        BEAN(a_token_that_waits_is_judged_after_a_half_close),
+        BEAN(an_invalid_token_is_a_bad_format),
+        BEAN(statistics_have_no_key_for_auth),
+        BEAN(a_connection_may_finish_its_jobs_after_another_token),
+        BEAN(many_watched_tubes_are_checked_in_several_turns),
+        BEAN(a_client_may_disconnect_while_its_tubes_are_checked),
+        BEAN(a_token_grants_all_tubes_before_its_reply),
+        BEAN(a_wrong_token_waits_after_too_many_wrong_ones),
+        BEAN(a_right_token_does_not_wait_after_too_many_wrong_ones),
+        BEAN(other_clients_continue_while_a_token_waits),
+        BEAN(a_waiting_token_is_checked_after_a_half_close),
         BEAN(a_connection_may_break_while_its_token_waits),
         BEAN(rules_that_change_meanwhile_do_not_end_the_wait),
-        cmocka_unit_test(answers_are_the_same_however_the_input_is_cut),
+        cmocka_unit_test(replies_are_the_same_however_the_input_is_split),
         BEAN(a_worker_that_loses_its_tube_loses_its_connection),
         BEAN(a_reserve_of_forbidden_tubes_does_not_wait),
-        BEAN(who_never_reserves_does_not_lose_its_connection_with_default),
+        BEAN(a_client_that_never_reserves_is_not_dropped_without_the_right_to_default),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// `reserve-batch`: what is in a batch, what it waits for, and where it ends.
+// `reserve-batch`: the jobs of a batch, its wait, and its limits.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -18,7 +18,7 @@
 #define B "RESERVED 2 1\r\nb\r\n"
 #define C "RESERVED 3 1\r\nc\r\n"
 
-// Puts so many jobs of that many bytes; lets no more be heard of it.
+// Puts `count` jobs of `bytes` bytes, and drops the replies.
 static void put_many(struct peer *peer, unsigned count, size_t len)
 {
     size_t room = len + 64;
@@ -46,10 +46,10 @@ static size_t count_of(struct slice heard, const char *word)
 }
 
 //
-// What it takes
+// The jobs of a batch
 //
 
-static void a_batch_has_what_is_ready_up_to_its_number(void **state)
+static void a_batch_has_the_ready_jobs_up_to_its_limit(void **state)
 {
     struct bean *t = *state;
 
@@ -80,7 +80,7 @@ static void each_job_of_a_batch_has_a_lease_of_its_own(void **state)
     stat_is(t->a, "stats\r\n", "current-jobs-ready", 2);
 }
 
-static void empty_bodies_and_large_ones_stand_side_by_side(void **state)
+static void a_batch_may_have_empty_and_large_bodies(void **state)
 {
     struct bean *t = *state;
     struct slice heard;
@@ -94,7 +94,7 @@ static void empty_bodies_and_large_ones_stand_side_by_side(void **state)
     assert_string_equal(slice_end(heard) - 19, "0\r\nRESERVED 3 0\r\n\r\n");
 }
 
-// More than one may have in a turn are taken in several, and told in one answer.
+// The batch is larger than the budget of a turn: it takes several turns and has one reply.
 static void a_long_batch_is_made_in_several_turns(void **state)
 {
     struct bean *t = *state;
@@ -111,7 +111,7 @@ static void a_long_batch_is_made_in_several_turns(void **state)
     stat_is(t->a, "stats\r\n", "current-jobs-ready", 10);
 }
 
-static void a_batch_ends_where_a_feed_may_stage_no_more(void **state)
+static void a_batch_ends_at_the_output_limit_of_a_feed(void **state)
 {
     struct bean *t = *state;
     struct slice heard;
@@ -124,7 +124,7 @@ static void a_batch_ends_where_a_feed_may_stage_no_more(void **state)
     stat_is(t->a, "stats\r\n", "current-jobs-ready", 6);
 }
 
-static void who_goes_in_the_middle_of_a_batch_leaves_its_jobs_to_others(void **state)
+static void a_client_that_disconnects_in_a_batch_gives_its_jobs_back(void **state)
 {
     struct bean *t = *state;
 
@@ -137,10 +137,10 @@ static void who_goes_in_the_middle_of_a_batch_leaves_its_jobs_to_others(void **s
 }
 
 //
-// What it waits for
+// The wait
 //
 
-static void a_batch_waits_for_its_first_job_alone(void **state)
+static void a_batch_waits_only_for_its_first_job(void **state)
 {
     struct bean *t = *state;
 
@@ -152,7 +152,7 @@ static void a_batch_waits_for_its_first_job_alone(void **state)
     assert_int_equal(peer_holds(t->b), 0);
 }
 
-static void what_has_come_with_the_first_job_is_taken_too(void **state)
+static void jobs_that_come_with_the_first_one_are_taken_too(void **state)
 {
     struct bean *t = *state;
 
@@ -173,7 +173,7 @@ static void a_wait_ends_with_its_time(void **state)
     hears(t->b, "TIMED_OUT\r\nTIMED_OUT\r\n");
 }
 
-static void a_lease_about_to_end_is_told_instead_of_waiting(void **state)
+static void a_lease_about_to_end_ends_the_wait(void **state)
 {
     struct bean *t = *state;
 
@@ -199,7 +199,7 @@ static void half_closing_ends_a_wait(void **state)
     hears(t->c, "TIMED_OUT\r\nUSING default\r\n");
 }
 
-static void half_closing_does_not_lose_a_batch_on_its_way(void **state)
+static void half_closing_does_not_lose_a_batch(void **state)
 {
     struct bean *t = *state;
 
@@ -211,7 +211,7 @@ static void half_closing_does_not_lose_a_batch_on_its_way(void **state)
     assert_true(peer_closed(t->b));
 }
 
-static void who_goes_while_it_waits_is_given_nothing(void **state)
+static void a_client_that_disconnects_while_it_waits_gets_no_job(void **state)
 {
     struct bean *t = *state;
 
@@ -233,10 +233,10 @@ static void a_client_that_is_too_slow_behind_a_wait_is_disconnected(void **state
 }
 
 //
-// What it must not be
+// Refusals
 //
 
-static void numbers_that_are_none_are_refused(void **state)
+static void invalid_numbers_are_refused(void **state)
 {
     static const char *const lines[] = {
         "reserve-batch 0 0\r\n",  "reserve-batch 1001 0\r\n", "reserve-batch 1\r\n",
@@ -256,7 +256,7 @@ static void numbers_that_are_none_are_refused(void **state)
     stat_is(t->b, "stats\r\n", "current-waiting", 1);
 }
 
-static void who_may_work_nowhere_is_told_so(void **state)
+static void a_client_without_the_right_to_work_is_refused(void **state)
 {
     struct bean *t = *state;
 
@@ -265,7 +265,7 @@ static void who_may_work_nowhere_is_told_so(void **state)
     says(t->b, "reserve-batch 3 9\r\nlist-tube-used\r\n", "FORBIDDEN\r\nUSING default\r\n");
 }
 
-static void a_batch_is_told_when_all_its_jobs_are_safe(void **state)
+static void a_batch_waits_until_all_its_jobs_are_stored(void **state)
 {
     struct bean *t = *state;
 
@@ -291,24 +291,24 @@ static int setup_few_commands_a_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BEAN(a_batch_has_what_is_ready_up_to_its_number),
+        BEAN(a_batch_has_the_ready_jobs_up_to_its_limit),
         BEAN(its_jobs_come_in_the_order_of_single_reserves),
         BEAN(each_job_of_a_batch_has_a_lease_of_its_own),
-        BEAN(empty_bodies_and_large_ones_stand_side_by_side),
+        BEAN(a_batch_may_have_empty_and_large_bodies),
         FEW(a_long_batch_is_made_in_several_turns),
-        BEAN(a_batch_ends_where_a_feed_may_stage_no_more),
-        FEW(who_goes_in_the_middle_of_a_batch_leaves_its_jobs_to_others),
-        BEAN(a_batch_waits_for_its_first_job_alone),
-        BEAN(what_has_come_with_the_first_job_is_taken_too),
+        BEAN(a_batch_ends_at_the_output_limit_of_a_feed),
+        FEW(a_client_that_disconnects_in_a_batch_gives_its_jobs_back),
+        BEAN(a_batch_waits_only_for_its_first_job),
+        BEAN(jobs_that_come_with_the_first_one_are_taken_too),
         BEAN(a_wait_ends_with_its_time),
-        BEAN(a_lease_about_to_end_is_told_instead_of_waiting),
+        BEAN(a_lease_about_to_end_ends_the_wait),
         BEAN(half_closing_ends_a_wait),
-        BEAN(half_closing_does_not_lose_a_batch_on_its_way),
-        BEAN(who_goes_while_it_waits_is_given_nothing),
+        BEAN(half_closing_does_not_lose_a_batch),
+        BEAN(a_client_that_disconnects_while_it_waits_gets_no_job),
         BEAN(a_client_that_is_too_slow_behind_a_wait_is_disconnected),
-        BEAN(numbers_that_are_none_are_refused),
-        BEAN(who_may_work_nowhere_is_told_so),
-        BEAN(a_batch_is_told_when_all_its_jobs_are_safe),
+        BEAN(invalid_numbers_are_refused),
+        BEAN(a_client_without_the_right_to_work_is_refused),
+        BEAN(a_batch_waits_until_all_its_jobs_are_stored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Commands that beanstalkd does not have, but for `reserve-batch`.
+// Commands that beanstalkd does not have, except `reserve-batch`.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -15,7 +15,7 @@
 // put-unique
 //
 
-static void a_second_put_of_a_key_is_told_the_first_id(void **state)
+static void a_second_put_of_a_key_gets_the_first_id(void **state)
 {
     struct bean *t = *state;
 
@@ -30,7 +30,7 @@ static void a_second_put_of_a_key_is_told_the_first_id(void **state)
     stat_is(t->b, "stats\r\n", "current-producers", 2);
 }
 
-static void a_key_is_free_again_when_its_job_has_gone(void **state)
+static void a_key_is_free_again_after_its_job_ends(void **state)
 {
     struct bean *t = *state;
 
@@ -40,7 +40,7 @@ static void a_key_is_free_again_when_its_job_has_gone(void **state)
     says(t->b, "put-unique 0 0 9 0 k\r\n\r\n", "INSERTED 2\r\n");
 }
 
-static void a_key_is_one_of_its_tube(void **state)
+static void a_key_is_unique_within_its_tube(void **state)
 {
     struct bean *t = *state;
 
@@ -78,9 +78,9 @@ static void a_key_has_one_to_two_hundred_bytes_and_no_blank(void **state)
          "BAD_FORMAT\r\nBAD_FORMAT\r\n");
 }
 
-// What a user of the client has written must not be taken for commands because of another thing
-// that it has written.
-static void the_body_behind_a_wrong_key_is_no_command(void **state)
+// A body comes from a user of the client. It must not be carried out as commands because the key,
+// which comes from a user as well, is invalid.
+static void the_body_after_an_invalid_key_is_not_a_command(void **state)
 {
     struct bean *t = *state;
 
@@ -129,7 +129,7 @@ static void a_put_unique_is_refused_as_a_put_is(void **state)
     says(t->a, "bc\r\n", "FORBIDDEN\r\n");
 }
 
-static void a_key_is_kept_while_its_body_comes(void **state)
+static void a_key_is_stored_while_its_body_arrives(void **state)
 {
     struct bean *t = *state;
 
@@ -141,7 +141,7 @@ static void a_key_is_kept_while_its_body_comes(void **state)
     says(t->b, "put-unique 0 0 9 0 long-ke\r\n\r\n", "INSERTED 2\r\n");
 }
 
-static void who_joins_is_told_when_the_first_job_is_safe(void **state)
+static void a_put_that_joins_waits_until_the_first_job_is_stored(void **state)
 {
     struct bean *t = *state;
 
@@ -157,7 +157,7 @@ static void who_joins_is_told_when_the_first_job_is_safe(void **state)
 // complete
 //
 
-static void complete_deletes_the_job_of_its_holder_alone(void **state)
+static void only_the_holder_completes_a_job(void **state)
 {
     struct bean *t = *state;
 
@@ -171,8 +171,8 @@ static void complete_deletes_the_job_of_its_holder_alone(void **state)
     stat_is(t->a, "stats-tube default\r\n", "cmd-delete", 1);
 }
 
-// Nobody's results are to be had of a job that nobody has worked.
-static void complete_takes_no_ready_job_back(void **state)
+// A client cannot complete a job that no worker holds.
+static void complete_does_not_delete_a_ready_job(void **state)
 {
     struct bean *t = *state;
 
@@ -226,7 +226,7 @@ static void complete_waits_for_its_record(void **state)
 // progress
 //
 
-static void progress_starts_the_time_anew(void **state)
+static void progress_restarts_the_ttr(void **state)
 {
     struct bean *t = *state;
 
@@ -246,7 +246,7 @@ static void progress_starts_the_time_anew(void **state)
 // clear-tube
 //
 
-static void clear_tube_deletes_all_but_what_is_held(void **state)
+static void clear_tube_deletes_all_jobs_that_are_not_held(void **state)
 {
     struct bean *t = *state;
 
@@ -277,7 +277,7 @@ static void a_large_tube_is_cleared_in_slices(void **state)
     assert_true(rig_feeds(t->rig) - before >= 20);
 }
 
-static void who_goes_while_a_tube_is_cleared_leaves_the_rest(void **state)
+static void a_client_that_disconnects_while_it_clears_leaves_the_rest(void **state)
 {
     struct bean *t = *state;
 
@@ -291,7 +291,7 @@ static void who_goes_while_a_tube_is_cleared_leaves_the_rest(void **state)
     assert_true(bean_stat(t->a, "stats\r\n", "current-jobs-ready") > BROKER_SLICE);
 }
 
-static void clear_tube_waits_for_its_records_and_needs_no_room(void **state)
+static void clear_tube_waits_for_its_records_and_needs_no_space(void **state)
 {
     struct bean *t = *state;
 
@@ -303,7 +303,7 @@ static void clear_tube_waits_for_its_records_and_needs_no_room(void **state)
     hears(t->a, "CLEARED 2\r\n");
 }
 
-static void clear_tube_takes_the_right_to_operate_and_to_see(void **state)
+static void clear_tube_needs_the_rights_to_operate_and_observe(void **state)
 {
     struct bean *t = *state;
 
@@ -320,7 +320,7 @@ static void clear_tube_takes_the_right_to_operate_and_to_see(void **state)
 // Off
 //
 
-static void without_extensions_none_of_them_is_a_command(void **state)
+static void without_extensions_they_are_unknown_commands(void **state)
 {
     static const char *const lines[] = {
         "reserve-batch 1 0\r\n", "put-unique 0 0 0 0 k\r\n", "put-unique x\r\n", "complete 1 0\r\n",
@@ -340,27 +340,27 @@ static void without_extensions_none_of_them_is_a_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BEAN(a_second_put_of_a_key_is_told_the_first_id),
-        BEAN(a_key_is_free_again_when_its_job_has_gone),
-        BEAN(a_key_is_one_of_its_tube),
+        BEAN(a_second_put_of_a_key_gets_the_first_id),
+        BEAN(a_key_is_free_again_after_its_job_ends),
+        BEAN(a_key_is_unique_within_its_tube),
         BEAN(a_key_has_one_to_two_hundred_bytes_and_no_blank),
-        BEAN(the_body_behind_a_wrong_key_is_no_command),
+        BEAN(the_body_after_an_invalid_key_is_not_a_command),
         BEAN(only_the_line_of_a_put_unique_may_be_longer_than_224_bytes),
         BEAN(a_put_unique_is_refused_as_a_put_is),
-        BEAN(a_key_is_kept_while_its_body_comes),
-        BEAN(who_joins_is_told_when_the_first_job_is_safe),
-        BEAN(complete_deletes_the_job_of_its_holder_alone),
-        BEAN(complete_takes_no_ready_job_back),
+        BEAN(a_key_is_stored_while_its_body_arrives),
+        BEAN(a_put_that_joins_waits_until_the_first_job_is_stored),
+        BEAN(only_the_holder_completes_a_job),
+        BEAN(complete_does_not_delete_a_ready_job),
         BEAN(a_result_that_is_refused_leaves_the_job_as_it_was),
         BEAN(a_result_may_come_in_pieces),
         BEAN(complete_waits_for_its_record),
-        BEAN(progress_starts_the_time_anew),
-        BEAN(clear_tube_deletes_all_but_what_is_held),
+        BEAN(progress_restarts_the_ttr),
+        BEAN(clear_tube_deletes_all_jobs_that_are_not_held),
         BEAN(a_large_tube_is_cleared_in_slices),
-        BEAN(who_goes_while_a_tube_is_cleared_leaves_the_rest),
-        BEAN(clear_tube_waits_for_its_records_and_needs_no_room),
-        BEAN(clear_tube_takes_the_right_to_operate_and_to_see),
-        BEAN(without_extensions_none_of_them_is_a_command),
+        BEAN(a_client_that_disconnects_while_it_clears_leaves_the_rest),
+        BEAN(clear_tube_waits_for_its_records_and_needs_no_space),
+        BEAN(clear_tube_needs_the_rights_to_operate_and_observe),
+        BEAN(without_extensions_they_are_unknown_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

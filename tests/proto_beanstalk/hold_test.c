@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What waits for the store, and what does not. The store of this world is behind, and catches up
-// when a test says so.
+// Replies that wait for the store, and replies that do not. The store of this test is behind, and
+// catches up when the test says so.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -20,7 +20,7 @@ static int behind_setup(void **state)
     return 0;
 }
 
-// The peer sends `said`, and hears `heard` when the store has caught up, not before.
+// The peer sends `said`, and receives `heard` only after the store has caught up.
 #define holds(t, peer, said, heard)                                                                \
     do {                                                                                           \
         says((peer), said, "");                                                                    \
@@ -32,17 +32,17 @@ static int behind_setup(void **state)
 // Changes
 //
 
-static void a_put_is_answered_when_its_record_is_safe(void **state)
+static void a_put_waits_for_its_record(void **state)
 {
     struct bean *t = *state;
 
     holds(t, t->a, PUT, "INSERTED 1\r\n");
-    // One whose body came in pieces is no different.
+    // The same for a body that arrives in pieces.
     says(t->a, "put 0 0 9 4\r\nab", "");
     holds(t, t->a, "cd\r\n", "INSERTED 2\r\n");
 }
 
-static void a_delete_waits_for_its_record_whoever_asks(void **state)
+static void every_delete_waits_for_its_record(void **state)
 {
     struct bean *t = *state;
 
@@ -52,7 +52,7 @@ static void a_delete_waits_for_its_record_whoever_asks(void **state)
     holds(t, t->b, "delete 2\r\n", "DELETED\r\n");
 }
 
-static void what_a_holder_does_with_its_job_waits_for_its_record(void **state)
+static void a_change_by_the_holder_waits_for_its_record(void **state)
 {
     struct bean *t = *state;
 
@@ -87,7 +87,7 @@ static void a_kick_waits_for_the_last_of_its_records(void **state)
     says(t->b, "use empty\r\nkick 300\r\n", "USING empty\r\nKICKED 0\r\n");
 }
 
-static void a_kick_that_the_store_cuts_short_waits_for_what_it_did(void **state)
+static void a_kick_cut_short_by_the_store_waits_for_its_records(void **state)
 {
     struct bean *t = *state;
 
@@ -109,7 +109,7 @@ static void a_pause_waits_for_its_record(void **state)
 // Bodies
 //
 
-static void a_body_is_not_shown_before_its_job_is_safe(void **state)
+static void a_peek_waits_until_the_job_is_stored(void **state)
 {
     static const struct {
         const char *put, *said, *heard;
@@ -137,7 +137,7 @@ static void a_body_is_not_shown_before_its_job_is_safe(void **state)
     }
 }
 
-static void a_worker_that_waits_is_told_when_its_job_is_safe(void **state)
+static void a_waiting_worker_gets_its_job_when_it_is_stored(void **state)
 {
     struct bean *t = *state;
 
@@ -157,7 +157,7 @@ static void taking_a_buried_job_waits_for_its_record(void **state)
     holds(t, t->b, "reserve-job 1\r\n", JOB(1));
 }
 
-static void a_safe_job_is_shown_while_others_are_not(void **state)
+static void a_peek_of_a_stored_job_does_not_wait_for_others(void **state)
 {
     struct bean *t = *state;
 
@@ -168,10 +168,10 @@ static void a_safe_job_is_shown_while_others_are_not(void **state)
 }
 
 //
-// What does not wait
+// Replies that do not wait
 //
 
-static void other_answers_leave_at_once(void **state)
+static void other_replies_leave_at_once(void **state)
 {
     struct bean *t = *state;
 
@@ -202,7 +202,7 @@ static void a_reserve_that_ends_without_a_job_is_answered_at_once(void **state)
     hears(t->b, "TIMED_OUT\r\n");
 }
 
-static void what_is_refused_is_refused_at_once(void **state)
+static void refusals_leave_at_once(void **state)
 {
     struct bean *t = *state;
 
@@ -213,17 +213,17 @@ static void what_is_refused_is_refused_at_once(void **state)
     says(t->b, PUT "release 1 0 0\r\nkick 1\r\nkick-job 2\r\npause-tube default 1\r\n",
          "OUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\n"
          "OUT_OF_MEMORY\r\n");
-    // These have their room since the job was put.
+    // The space for these records was reserved when the job was put.
     holds(t, t->b, "bury 1 0\r\n", "BURIED\r\n");
     says(t->b, "reserve-job 1\r\n", "OUT_OF_MEMORY\r\n");
     holds(t, t->b, "delete 1\r\n", "DELETED\r\n");
 }
 
 //
-// Order, and who does not wait for it
+// The order of replies, and clients that disconnect
 //
 
-static void answers_of_a_connection_keep_their_order(void **state)
+static void replies_of_a_connection_keep_their_order(void **state)
 {
     struct bean *t = *state;
 
@@ -234,7 +234,7 @@ static void answers_of_a_connection_keep_their_order(void **state)
     hears(t->a, "INSERTED 1\r\nTIMED_OUT\r\nUSING t\r\n");
 }
 
-static void a_reserve_that_times_out_is_told_behind_what_is_held(void **state)
+static void a_timed_out_reply_comes_after_held_replies(void **state)
 {
     struct bean *t = *state;
 
@@ -245,7 +245,7 @@ static void a_reserve_that_times_out_is_told_behind_what_is_held(void **state)
     hears(t->a, "INSERTED 1\r\nTIMED_OUT\r\n");
 }
 
-static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
+static void a_client_may_disconnect_while_its_output_is_held(void **state)
 {
     struct bean *t = *state;
 
@@ -271,7 +271,7 @@ static void expect_untouched(struct bean *t, uint64_t id, bool untouched)
     assert_int_equal(info.reserves, untouched ? 0 : 1);
 }
 
-static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **state)
+static void a_worker_lost_before_its_job_is_stored_costs_no_attempt(void **state)
 {
     struct bean *t = *state;
 
@@ -285,7 +285,7 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
     rig_reach(t->rig);
 }
 
-static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state)
+static void a_ttr_that_ends_before_the_job_is_stored_costs_no_attempt(void **state)
 {
     static const char *const asks[] = {"reserve\r\n", "reserve-batch 5 0\r\n"};
     struct bean *t = *state;
@@ -302,7 +302,7 @@ static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state
             peer_free(worker);
             continue;
         }
-        // The answer is still on its way, and its worker is only late.
+        // The job has not been sent: the worker may still receive it.
         rig_reach(t->rig);
         hears(worker, "RESERVED-BATCH 1\r\n" JOB(1));
         holds(t, worker, "delete 1\r\n", "DELETED\r\n");
@@ -310,7 +310,7 @@ static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state
     }
 }
 
-static void time_that_is_over_before_a_peer_reads_costs_no_attempt(void **state)
+static void a_ttr_that_ends_before_the_job_is_sent_costs_no_attempt(void **state)
 {
     struct bean *t = *state;
 
@@ -324,12 +324,12 @@ static void time_that_is_over_before_a_peer_reads_costs_no_attempt(void **state)
     expect_untouched(t, 2, true);
 }
 
-static void what_its_worker_has_not_been_sent_costs_no_attempt(void **state)
+static void a_job_that_was_not_sent_costs_no_attempt(void **state)
 {
     static char put[3100];
     struct bean *t = *state;
 
-    // As many as need several spans of output, with small and large bodies.
+    // The jobs need several spans of output, and have small and large bodies.
     for (int i = 0; i < 60; i++) {
         int len = i % 3 ? i : 3000;
 
@@ -349,7 +349,7 @@ static void what_its_worker_has_not_been_sent_costs_no_attempt(void **state)
     }
 }
 
-static void a_half_closed_client_gets_its_answers_and_is_closed(void **state)
+static void a_half_closed_client_gets_its_replies_and_is_closed(void **state)
 {
     struct bean *t = *state;
 
@@ -365,28 +365,28 @@ static void a_half_closed_client_gets_its_answers_and_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BEHIND(a_put_is_answered_when_its_record_is_safe),
-        BEHIND(a_delete_waits_for_its_record_whoever_asks),
-        BEHIND(what_a_holder_does_with_its_job_waits_for_its_record),
+        BEHIND(a_put_waits_for_its_record),
+        BEHIND(every_delete_waits_for_its_record),
+        BEHIND(a_change_by_the_holder_waits_for_its_record),
         BEHIND(a_kick_of_one_job_waits_for_its_record),
         BEHIND(a_kick_waits_for_the_last_of_its_records),
-        BEHIND(a_kick_that_the_store_cuts_short_waits_for_what_it_did),
+        BEHIND(a_kick_cut_short_by_the_store_waits_for_its_records),
         BEHIND(a_pause_waits_for_its_record),
-        BEHIND(a_body_is_not_shown_before_its_job_is_safe),
-        BEHIND(a_worker_that_waits_is_told_when_its_job_is_safe),
+        BEHIND(a_peek_waits_until_the_job_is_stored),
+        BEHIND(a_waiting_worker_gets_its_job_when_it_is_stored),
         BEHIND(taking_a_buried_job_waits_for_its_record),
-        BEHIND(a_safe_job_is_shown_while_others_are_not),
-        BEHIND(other_answers_leave_at_once),
+        BEHIND(a_peek_of_a_stored_job_does_not_wait_for_others),
+        BEHIND(other_replies_leave_at_once),
         BEHIND(a_reserve_that_ends_without_a_job_is_answered_at_once),
-        BEHIND(what_is_refused_is_refused_at_once),
-        BEHIND(answers_of_a_connection_keep_their_order),
-        BEHIND(a_reserve_that_times_out_is_told_behind_what_is_held),
-        BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
-        BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
-        BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),
-        BEHIND(time_that_is_over_before_a_peer_reads_costs_no_attempt),
-        BEHIND(what_its_worker_has_not_been_sent_costs_no_attempt),
-        BEHIND(a_half_closed_client_gets_its_answers_and_is_closed),
+        BEHIND(refusals_leave_at_once),
+        BEHIND(replies_of_a_connection_keep_their_order),
+        BEHIND(a_timed_out_reply_comes_after_held_replies),
+        BEHIND(a_client_may_disconnect_while_its_output_is_held),
+        BEHIND(a_worker_lost_before_its_job_is_stored_costs_no_attempt),
+        BEHIND(a_ttr_that_ends_before_the_job_is_stored_costs_no_attempt),
+        BEHIND(a_ttr_that_ends_before_the_job_is_sent_costs_no_attempt),
+        BEHIND(a_job_that_was_not_sent_costs_no_attempt),
+        BEHIND(a_half_closed_client_gets_its_replies_and_is_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

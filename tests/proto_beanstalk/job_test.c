@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What becomes of a job: deleted, released, buried, kicked, peeked at.
+// Commands on a job: delete, release, bury, kick, peek.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -119,7 +119,7 @@ static void kick_takes_buried_jobs_in_the_order_of_their_burial(void **state)
         "time-left: 0\nfile: 0\nreserves: 0\ntimeouts: 0\nreleases: 0\nburies: 0\nkicks: 1\n");
 }
 
-static void kick_takes_the_soonest_delayed_jobs_of_the_used_tube(void **state)
+static void kick_takes_the_delayed_jobs_that_are_due_first(void **state)
 {
     struct bean *t = *state;
 
@@ -146,7 +146,7 @@ static void a_kick_of_many_goes_in_slices(void **state)
     says(t->a, "kick -1\r\n", "KICKED 400\r\n");
 }
 
-static void a_connection_may_go_in_the_middle_of_a_kick(void **state)
+static void a_client_may_disconnect_during_a_kick(void **state)
 {
     struct bean *t = *state;
 
@@ -173,7 +173,7 @@ static void kick_job_makes_one_buried_or_delayed_job_ready(void **state)
     stat_is(t->b, "stats-job 1\r\n", "pri", 3);
 }
 
-static void a_full_store_refuses_what_could_be_forgotten(void **state)
+static void a_full_store_refuses_changes_that_need_a_record(void **state)
 {
     struct bean *t = *state;
 
@@ -187,7 +187,7 @@ static void a_full_store_refuses_what_could_be_forgotten(void **state)
          "TOUCHED\r\nBURIED\r\nDELETED\r\nDELETED\r\nDELETED\r\n");
 }
 
-static void a_kick_that_outgrows_the_store_says_how_far_it_came(void **state)
+static void a_kick_that_fills_the_store_counts_the_kicked_jobs(void **state)
 {
     struct bean *t = *state;
 
@@ -249,12 +249,12 @@ int main(void)
         BEAN(peek_sees_any_job_in_any_state),
         BEAN(peeks_by_state_look_at_the_used_tube),
         BEAN(kick_takes_buried_jobs_in_the_order_of_their_burial),
-        BEAN(kick_takes_the_soonest_delayed_jobs_of_the_used_tube),
+        BEAN(kick_takes_the_delayed_jobs_that_are_due_first),
         BEAN(a_kick_of_many_goes_in_slices),
-        BEAN(a_connection_may_go_in_the_middle_of_a_kick),
+        BEAN(a_client_may_disconnect_during_a_kick),
         BEAN(kick_job_makes_one_buried_or_delayed_job_ready),
-        BEAN(a_full_store_refuses_what_could_be_forgotten),
-        BEAN(a_kick_that_outgrows_the_store_says_how_far_it_came),
+        BEAN(a_full_store_refuses_changes_that_need_a_record),
+        BEAN(a_kick_that_fills_the_store_counts_the_kicked_jobs),
         BEAN(a_job_that_a_worker_of_another_kind_fails_is_buried),
         BEAN(the_delay_ends_on_time),
         BEAN(a_job_without_durability_is_buried_as_by_failing),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// How input is cut into lines, and which connections are none of ours.
+// How input is split into lines, and connections that use another protocol.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// A line of `len` bytes, its CRLF counted, that ends in `tail`.
+// A line of `len` bytes, including its CRLF, that ends with `tail`.
 static struct slice long_line(size_t len, struct slice tail)
 {
     static char line[8192];
@@ -97,7 +97,7 @@ static void a_line_of_224_bytes_without_command_is_unknown(void **state)
     says(t->a, "list-tube-used\r\n", "UNKNOWN_COMMAND\r\nUSING default\r\n");
 }
 
-static void a_browser_is_turned_away_unanswered(void **state)
+static void a_browser_is_disconnected_without_a_reply(void **state)
 {
     static const size_t lengths[] = {20, 222, 223, 224, 225, 226, 448, 449, 5000};
     struct bean *t = *state;
@@ -113,7 +113,7 @@ static void a_browser_is_turned_away_unanswered(void **state)
     stat_is(t->a, "stats\r\n", "total-jobs", 0);
 }
 
-static void a_browser_that_speaks_slowly_is_turned_away(void **state)
+static void a_slow_browser_is_disconnected(void **state)
 {
     static const size_t lengths[] = {20, 223, 224, 225, 226, 5000};
     struct bean *t = *state;
@@ -133,7 +133,7 @@ static void a_browser_that_speaks_slowly_is_turned_away(void **state)
     }
 }
 
-static void only_the_first_line_tells_a_browser(void **state)
+static void only_the_first_line_identifies_a_browser(void **state)
 {
     struct bean *t = *state;
 
@@ -147,7 +147,7 @@ static void only_the_first_line_tells_a_browser(void **state)
     assert_true(peer_closed(t->c));
 }
 
-static void a_tls_hello_is_turned_away_unanswered(void **state)
+static void a_tls_hello_is_disconnected_without_a_reply(void **state)
 {
     struct bean *t = *state;
     unsigned before = strangers_noted();
@@ -158,7 +158,7 @@ static void a_tls_hello_is_turned_away_unanswered(void **state)
     assert_int_equal(strangers_noted(), before + 1);
 }
 
-static void a_debug_log_says_why_a_stranger_is_turned_away(void **state)
+static void a_debug_log_says_why_another_protocol_is_disconnected(void **state)
 {
     struct bean *t = *state;
     char why[CLOSINGS_ROOM] = "";
@@ -205,11 +205,11 @@ int main(void)
         BEAN(a_longer_line_is_discarded_whole_and_answered_once),
         BEAN(a_longer_line_may_arrive_byte_by_byte),
         BEAN(a_line_of_224_bytes_without_command_is_unknown),
-        BEAN(a_browser_is_turned_away_unanswered),
-        BEAN(a_browser_that_speaks_slowly_is_turned_away),
-        BEAN(only_the_first_line_tells_a_browser),
-        BEAN(a_tls_hello_is_turned_away_unanswered),
-        BEAN(a_debug_log_says_why_a_stranger_is_turned_away),
+        BEAN(a_browser_is_disconnected_without_a_reply),
+        BEAN(a_slow_browser_is_disconnected),
+        BEAN(only_the_first_line_identifies_a_browser),
+        BEAN(a_tls_hello_is_disconnected_without_a_reply),
+        BEAN(a_debug_log_says_why_another_protocol_is_disconnected),
         BEAN(quit_ends_the_connection_after_the_earlier_answers),
         cmocka_unit_test_setup_teardown(the_budget_bounds_the_commands_of_one_turn,
                                         setup_with_small_budget, bean_teardown),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Long lists of tubes: made as they are read, and right whatever happens meanwhile.
+// Long lists of tubes are made while the client reads them, and are correct although tubes come and
+// go.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/support/live_bytes.h"
@@ -9,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Names as long as they may be.
+// Names of the maximum length.
 #define NAME 200
-// A list of so many is about 4 MB.
+// A list of this many tubes is about 4 MB.
 #define MANY 20000
 
 static int setup(void **state)
@@ -47,8 +48,8 @@ static void drop_tubes(struct bean *t, struct queue **queues, unsigned count)
     }
 }
 
-// A list at the front of what was heard: `default` and those tubes, in the order in which they were
-// made, whatever has gone before; what is behind it.
+// Checks that the output begins with a list of `default` and these tubes, in the order in which
+// they were created; returns the output after it.
 static struct slice take_list(struct slice heard, unsigned count)
 {
     char *body;
@@ -76,7 +77,7 @@ static void is_list(struct slice heard, unsigned count)
 
 static void lists_of_every_length_are_whole(void **state)
 {
-    // Around that which is gathered, and around one of several steps.
+    // Sizes around the largest gathered list, and around a list of several steps.
     static const unsigned counts[] = {1, 255, 256, 257, 321, 322, 323, 324, 600, 5000};
     struct bean *t = *state;
 
@@ -133,7 +134,7 @@ static void a_long_list_of_watched_tubes_is_whole(void **state)
     is_list(peer_ask(t->a, SLICE("list-tubes-watched\r\n")), 2000);
 }
 
-static void an_unread_list_is_not_made(void **state)
+static void a_list_that_is_not_read_is_not_made(void **state)
 {
     struct bean *t = *state;
     struct queue **queues = hold_tubes(t, MANY);
@@ -154,7 +155,7 @@ static void an_unread_list_is_not_made(void **state)
     free(queues);
 }
 
-static void tubes_that_go_meanwhile_are_listed_and_new_ones_are_not(void **state)
+static void tubes_that_are_removed_meanwhile_are_listed_and_new_ones_are_not(void **state)
 {
     struct bean *t = *state;
     struct queue **queues = hold_tubes(t, MANY);
@@ -172,7 +173,7 @@ static void tubes_that_go_meanwhile_are_listed_and_new_ones_are_not(void **state
     free(queues);
 }
 
-static void tubes_that_go_before_they_are_counted_are_listed(void **state)
+static void tubes_that_are_removed_before_they_are_counted_are_listed(void **state)
 {
     struct bean *t = *state;
     struct queue **queues = hold_tubes(t, MANY);
@@ -185,7 +186,7 @@ static void tubes_that_go_before_they_are_counted_are_listed(void **state)
     free(queues);
 }
 
-static void who_leaves_in_the_middle_of_a_list_leaves_nothing_behind(void **state)
+static void a_client_that_disconnects_in_a_list_leaves_no_memory(void **state)
 {
     struct bean *t = *state;
     struct queue **queues = hold_tubes(t, MANY);
@@ -209,7 +210,7 @@ static void who_leaves_in_the_middle_of_a_list_leaves_nothing_behind(void **stat
     free(queues);
 }
 
-static void a_list_shows_what_could_be_observed_when_it_began(void **state)
+static void a_list_has_the_rights_of_its_beginning(void **state)
 {
     static const struct grant some[] = {{MAY_OBSERVE, {"default", 7}},
                                         {MAY_OBSERVE, {"0*", 2}},
@@ -241,11 +242,11 @@ int main(void)
         LONG(tubes_are_listed_in_the_order_in_which_they_were_made),
         LONG(watched_tubes_are_listed_in_the_order_in_which_they_were_watched),
         LONG(a_long_list_of_watched_tubes_is_whole),
-        LONG(an_unread_list_is_not_made),
-        LONG(tubes_that_go_meanwhile_are_listed_and_new_ones_are_not),
-        LONG(tubes_that_go_before_they_are_counted_are_listed),
-        LONG(who_leaves_in_the_middle_of_a_list_leaves_nothing_behind),
-        LONG(a_list_shows_what_could_be_observed_when_it_began),
+        LONG(a_list_that_is_not_read_is_not_made),
+        LONG(tubes_that_are_removed_meanwhile_are_listed_and_new_ones_are_not),
+        LONG(tubes_that_are_removed_before_they_are_counted_are_listed),
+        LONG(a_client_that_disconnects_in_a_list_leaves_no_memory),
+        LONG(a_list_has_the_rights_of_its_beginning),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
-// right, and whoever is not served is told so or sees the connection close.
+// Each allocation of a session fails once: nothing crashes or leaks, the invariants hold, and a
+// client that is not served gets an error or sees the connection close.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
@@ -16,7 +16,7 @@
 
 static char expected[8192];
 
-// Plays the script with the n-th allocation failing. False where there were fewer than n.
+// Plays the script while the n-th allocation fails. False: there were fewer than n.
 static bool play(struct slice said, size_t piece, size_t n, bool *same, bool *owned_up)
 {
     void *state;
@@ -108,8 +108,8 @@ static void each_allocation_of_each_script_may_fail(void **state)
     }
 }
 
-// Asks for a list that is too long to be gathered, with the n-th allocation failing. False where
-// there were fewer than n.
+// Asks for a list that is too long to be gathered while the n-th allocation fails. False: there
+// were fewer than n.
 static bool list_without_memory(size_t n)
 {
     struct queue *queues[400];
@@ -154,7 +154,7 @@ static void each_allocation_of_a_long_list_may_fail(void **state)
     assert_true(n > 1);
 }
 
-// Whether a batch of many jobs, whose n-th allocation fails, has closed its connection.
+// Whether the connection was closed because the n-th allocation of a batch of many jobs failed.
 static bool batch_without_memory(size_t n)
 {
     char put[4000];
@@ -190,13 +190,13 @@ static void a_batch_without_memory_loses_no_further_job(void **state)
         failed += batch_without_memory(n);
     }
 #ifdef __SANITIZE_ADDRESS__
-    assert_true(failed > 0); // without it, a slab has most of the room already
+    assert_true(failed > 0); // with slabs, most of the memory is allocated already
 #else
     (void)failed;
 #endif
 }
 
-static void a_body_without_room_is_skipped_before_the_answer(void **state)
+static void a_body_without_memory_is_skipped_before_the_reply(void **state)
 {
     struct bean *t = *state;
 
@@ -209,13 +209,13 @@ static void a_body_without_room_is_skipped_before_the_answer(void **state)
     says(t->a, "\r\nlist-tube-used\r\n", "OUT_OF_MEMORY\r\nUSING default\r\n");
 }
 
-static void a_body_that_outgrows_memory_is_skipped_before_the_answer(void **state)
+static void a_body_that_exceeds_memory_is_skipped_before_the_reply(void **state)
 {
     static char body[30000];
     struct bean *t = *state;
 
 #ifndef __SANITIZE_ADDRESS__
-    skip(); // the body has a block of a slab
+    skip(); // the body is in a block of a slab
 #endif
     says(t->a, "put 0 0 9 60000\r\n", "");
     nth_alloc_fail(1);
@@ -243,7 +243,7 @@ static void a_forbidden_body_needs_no_memory(void **state)
     says(t->a, "\r\n", "FORBIDDEN\r\n");
 }
 
-static void a_wait_that_is_granted_needs_no_memory_but_for_its_bytes(void **state)
+static void a_job_for_a_waiting_client_needs_memory_only_for_its_bytes(void **state)
 {
     struct bean *t = *state;
 
@@ -265,10 +265,10 @@ int main(void)
         cmocka_unit_test(each_allocation_of_each_script_may_fail),
         cmocka_unit_test(each_allocation_of_a_long_list_may_fail),
         cmocka_unit_test(a_batch_without_memory_loses_no_further_job),
-        BEAN(a_body_without_room_is_skipped_before_the_answer),
-        BEAN(a_body_that_outgrows_memory_is_skipped_before_the_answer),
+        BEAN(a_body_without_memory_is_skipped_before_the_reply),
+        BEAN(a_body_that_exceeds_memory_is_skipped_before_the_reply),
         BEAN(a_forbidden_body_needs_no_memory),
-        BEAN(a_wait_that_is_granted_needs_no_memory_but_for_its_bytes),
+        BEAN(a_job_for_a_waiting_client_needs_memory_only_for_its_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 
 #include "core/base/macros.h"
 
-static void everybody_has_time_unless_a_limit_is_set(void **state)
+static void there_is_no_time_limit_by_default(void **state)
 {
     struct bean *t = *state;
 
@@ -49,8 +49,8 @@ static void client_that_waits_or_holds_a_job_is_not_idle(void **state)
     assert_false(peer_closed(t->b));
 }
 
-// It is not told that it holds the job no more.
-static void client_whose_job_has_run_out_of_time_is_idle_again(void **state)
+// The client is not told that it no longer holds the job.
+static void client_whose_ttr_has_ended_is_idle_again(void **state)
 {
     struct bean *t = *state;
 
@@ -76,7 +76,7 @@ static void client_that_does_not_read_is_not_idle(void **state)
     assert_true(peer_closed(t->a));
 }
 
-static void body_must_go_on_by_a_kib_in_time(void **state)
+static void body_must_advance_by_a_kib_in_time(void **state)
 {
     struct bean *t = *state;
     char kib[1024];
@@ -129,7 +129,7 @@ static void refused_body_and_long_line_have_no_more_time(void **state)
     hears(t->a, "");
 }
 
-static void unfinished_line_counts_for_a_worker_that_holds_a_job_too(void **state)
+static void unfinished_line_is_limited_for_a_worker_that_holds_a_job(void **state)
 {
     struct bean *t = *state;
 
@@ -144,7 +144,7 @@ static void unfinished_line_counts_for_a_worker_that_holds_a_job_too(void **stat
     stat_is(t->b, "stats-job 1\r\n", "reserves", 1);
 }
 
-static void what_waits_behind_a_reserve_has_begun_nothing(void **state)
+static void input_after_a_blocked_reserve_has_no_limit(void **state)
 {
     struct bean *t = *state;
 
@@ -161,16 +161,16 @@ static void what_waits_behind_a_reserve_has_begun_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BEAN(everybody_has_time_unless_a_limit_is_set),
+        BEAN(there_is_no_time_limit_by_default),
         BEAN(idle_client_is_disconnected),
         BEAN(client_that_waits_or_holds_a_job_is_not_idle),
-        BEAN(client_whose_job_has_run_out_of_time_is_idle_again),
+        BEAN(client_whose_ttr_has_ended_is_idle_again),
         BEAN(client_that_does_not_read_is_not_idle),
-        BEAN(body_must_go_on_by_a_kib_in_time),
+        BEAN(body_must_advance_by_a_kib_in_time),
         BEAN(each_body_has_its_own_time),
         BEAN(refused_body_and_long_line_have_no_more_time),
-        BEAN(unfinished_line_counts_for_a_worker_that_holds_a_job_too),
-        BEAN(what_waits_behind_a_reserve_has_begun_nothing),
+        BEAN(unfinished_line_is_limited_for_a_worker_that_holds_a_job),
+        BEAN(input_after_a_blocked_reserve_has_no_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// The parser alone: a line in, a command out.
+// The parser alone: the input is a line, the output a command.
 
 #include "proto_beanstalk/bean_parse.h"
 
@@ -106,7 +106,7 @@ static void a_command_without_its_space_is_unknown(void **state)
     }
 }
 
-static void a_shorter_command_is_found_in_a_longer_word(void **state)
+static void a_command_is_matched_by_prefix(void **state)
 {
     static const struct expectation rows[] = {
         {"reserve-with-timeout", BEAN_RESERVE, BEAN_BAD},
@@ -132,7 +132,7 @@ static void a_shorter_command_is_found_in_a_longer_word(void **state)
     check_table(rows, COUNT_OF(rows));
 }
 
-// What the parser knows the command by: the shortest beginning of its line that is taken for it.
+// The shortest beginning of a line that the parser recognizes as the command.
 static struct slice token_of(const char *line)
 {
     enum bean_verb verb = parse_text(line).verb;
@@ -163,8 +163,8 @@ static const char *const old_lines[] = {
 static const char *const new_lines[] = {"reserve-batch 1 2", "put-unique 0 0 0 0 k", "complete 1 2",
                                         "progress 1 2 3", "clear-tube a"};
 
-// But for `reserve`, of which every longer line is malformed.
-static void no_client_says_an_extension_by_accident(void **state)
+// Except `reserve`: every longer line is malformed.
+static void extensions_need_their_whole_name(void **state)
 {
     (void)state;
     assert_int_equal(COUNT_OF(old_lines) + COUNT_OF(new_lines), BEAN_VERBS - 1);
@@ -183,7 +183,7 @@ static void no_client_says_an_extension_by_accident(void **state)
     }
 }
 
-static void extensions_are_told_from_old_commands(void **state)
+static void extensions_are_distinguished_from_old_commands(void **state)
 {
     (void)state;
     for (size_t o = 0; o < COUNT_OF(old_lines); o++) {
@@ -274,7 +274,7 @@ static void numbers_have_thirty_two_bits(void **state)
     }
 }
 
-static void fields_arrive_where_they_belong(void **state)
+static void arguments_are_parsed_into_their_fields(void **state)
 {
     struct bean_command put = parse_text("put 1 2 3 4");
     struct bean_command release = parse_text("release 5 6 7");
@@ -292,7 +292,7 @@ static void fields_arrive_where_they_belong(void **state)
     assert_int_equal(bury.pri, 9);
 }
 
-static void text_behind_the_numbers_of_put_is_noticed_late(void **state)
+static void text_after_the_numbers_of_put_is_counted(void **state)
 {
     static const struct expectation rows[] = {
         {"put 1 2 3 4 ", BEAN_PUT, BEAN_BAD_COUNTED},  {"put 1 2 3 4x", BEAN_PUT, BEAN_BAD_COUNTED},
@@ -460,14 +460,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_command_is_recognised),
         cmocka_unit_test(a_command_without_its_space_is_unknown),
-        cmocka_unit_test(a_shorter_command_is_found_in_a_longer_word),
-        cmocka_unit_test(no_client_says_an_extension_by_accident),
-        cmocka_unit_test(extensions_are_told_from_old_commands),
+        cmocka_unit_test(a_command_is_matched_by_prefix),
+        cmocka_unit_test(extensions_need_their_whole_name),
+        cmocka_unit_test(extensions_are_distinguished_from_old_commands),
         cmocka_unit_test(nul_anywhere_is_malformed),
         cmocka_unit_test(ids_have_sixty_four_bits),
         cmocka_unit_test(numbers_have_thirty_two_bits),
-        cmocka_unit_test(fields_arrive_where_they_belong),
-        cmocka_unit_test(text_behind_the_numbers_of_put_is_noticed_late),
+        cmocka_unit_test(arguments_are_parsed_into_their_fields),
+        cmocka_unit_test(text_after_the_numbers_of_put_is_counted),
         cmocka_unit_test(text_behind_a_timeout_is_ignored),
         cmocka_unit_test(a_kick_bound_is_read_as_c_reads_it),
         cmocka_unit_test(names_are_made_of_the_allowed_bytes),

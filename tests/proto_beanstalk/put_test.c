@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// `put`, from its line to the CRLF behind the body.
+// `put`, from its line to the CRLF after the body.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -37,7 +37,7 @@ static void a_body_may_hold_any_bytes(void **state)
     says(t->a, "peek 1\r\n", "FOUND 1 8\r\n\0\r\n\xff\r\n\r\n\r\n");
 }
 
-static void a_surplus_body_is_refused_and_its_rest_is_a_command(void **state)
+static void a_body_that_is_too_long_is_refused_and_its_rest_is_a_command(void **state)
 {
     struct bean *t = *state;
 
@@ -50,7 +50,7 @@ static void a_surplus_body_is_refused_and_its_rest_is_a_command(void **state)
     says(t->a, "put 0 0 1 1\r\na\rx\r\n", "EXPECTED_CRLF\r\nUNKNOWN_COMMAND\r\n");
 }
 
-static void a_put_that_failed_uses_up_no_id(void **state)
+static void a_failed_put_uses_no_id(void **state)
 {
     struct bean *t = *state;
 
@@ -58,7 +58,7 @@ static void a_put_that_failed_uses_up_no_id(void **state)
     says(t->b, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
 }
 
-static void a_malformed_put_leaves_its_body_to_be_commands(void **state)
+static void the_body_of_a_malformed_put_is_read_as_commands(void **state)
 {
     struct bean *t = *state;
 
@@ -80,7 +80,7 @@ static void a_body_of_the_largest_size_is_accepted(void **state)
     says(t->a, "put 0 0 1 1\r\na\r\n", "JOB_TOO_BIG\r\n");
 }
 
-static void a_body_too_big_is_skipped_before_the_answer(void **state)
+static void a_body_too_big_is_skipped_before_the_reply(void **state)
 {
     struct bean *t = *state;
 
@@ -129,7 +129,7 @@ static void count_line(void *context, enum log_level level, const char *event,
     size_t *lines = context;
 
     assert_int_equal(level, LOG_LEVEL_DEBUG);
-    // As each refusal, it has a line of that kind, too.
+    // There is also the log line that every refusal has.
     if (strcmp(event, "refused") == 0) {
         return;
     }
@@ -166,7 +166,7 @@ static void a_full_store_or_queue_is_out_of_memory(void **state)
     says(t->a, "put 0 0 1 1\r\na\r\n", "OUT_OF_MEMORY\r\n");
 }
 
-static void a_tubes_policy_refuses_what_is_too_big_or_too_many(void **state)
+static void a_policy_limits_the_size_and_number_of_jobs(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("default"),
                                      .spec = {.max_jobs = 1, .max_job_size = 2}};
@@ -179,7 +179,7 @@ static void a_tubes_policy_refuses_what_is_too_big_or_too_many(void **state)
     says(t->a, "put 0 0 1 2\r\nab\r\n", "OUT_OF_MEMORY\r\n");
 }
 
-static void what_is_too_big_is_logged_with_the_setting(void **state)
+static void a_body_too_big_is_logged_with_the_setting(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("small"), .spec = {.max_job_size = 2}};
     struct bean *t = *state;
@@ -199,7 +199,7 @@ static void what_is_too_big_is_logged_with_the_setting(void **state)
     assert_true(rig_logged_too_large(t->rig, 0, "max_job_size of the queue"));
 }
 
-static void an_unfinished_put_is_seen_by_nobody(void **state)
+static void an_unfinished_put_is_not_visible(void **state)
 {
     struct bean *t = *state;
 
@@ -211,7 +211,7 @@ static void an_unfinished_put_is_seen_by_nobody(void **state)
     says(t->b, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
 }
 
-static void an_unfinished_put_tells_how_much_it_keeps(void **state)
+static void an_unfinished_put_reports_its_memory(void **state)
 {
     struct bean *t = *state;
 
@@ -223,7 +223,7 @@ static void an_unfinished_put_tells_how_much_it_keeps(void **state)
     assert_int_equal(peer_holds(t->b), 0);
 }
 
-// What hashes a body that is coming takes memory, too.
+// Hashing a body while it arrives takes memory, too.
 static size_t held_of_a_long_put(struct bean *t, const char *line)
 {
     struct peer *peer = peer_new(t->rig);
@@ -235,7 +235,7 @@ static size_t held_of_a_long_put(struct bean *t, const char *line)
     return held;
 }
 
-static void a_long_body_is_hashed_as_it_comes_where_it_is_a_key(void **state)
+static void a_long_body_that_is_a_key_is_hashed_while_it_arrives(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("*"), .spec = {.unique_body = true}};
     struct bean *t = *state;
@@ -251,7 +251,7 @@ static void a_long_body_is_hashed_as_it_comes_where_it_is_a_key(void **state)
     assert_int_equal(held_of_a_long_put(t, "put-unique 0 0 1 65537 k\r\n"), plain + 1);
 }
 
-static void a_job_has_what_its_line_said(void **state)
+static void a_job_has_the_values_of_its_line(void **state)
 {
     struct bean *t = *state;
 
@@ -267,7 +267,7 @@ static void a_job_has_what_its_line_said(void **state)
     stat_is(t->a, "stats-job 3\r\n", "delay", 4294967295);
 }
 
-// A body of letters, and the put that carries it.
+// Makes a body of letters, and the put with it.
 static char *compose_put(size_t size, size_t *len)
 {
     char *text = malloc(size + 64);
@@ -297,7 +297,7 @@ static void check_body(struct peer *peer, size_t size)
     assert_memory_equal(found.ptr + len + size, "\r\n", 2);
 }
 
-// Sizes around every limit at which a body is kept or received differently.
+// Sizes around every limit at which a body is stored or received in another way.
 static void a_body_of_any_size_arrives_whole_in_pieces_of_any_size(void **state)
 {
     static const size_t sizes[] = {1,    256,  257,   2048,  2049,  4094,  4095,
@@ -327,7 +327,7 @@ static void a_body_of_any_size_arrives_whole_in_pieces_of_any_size(void **state)
     }
 }
 
-static void half_closing_in_a_body_closes_without_an_answer(void **state)
+static void half_closing_in_a_body_closes_without_a_reply(void **state)
 {
     struct bean *t = *state;
 
@@ -343,23 +343,23 @@ int main(void)
         BEAN(a_put_is_answered_with_rising_ids),
         BEAN(a_body_may_be_empty),
         BEAN(a_body_may_hold_any_bytes),
-        BEAN(a_surplus_body_is_refused_and_its_rest_is_a_command),
-        BEAN(a_put_that_failed_uses_up_no_id),
-        BEAN(a_malformed_put_leaves_its_body_to_be_commands),
+        BEAN(a_body_that_is_too_long_is_refused_and_its_rest_is_a_command),
+        BEAN(a_failed_put_uses_no_id),
+        BEAN(the_body_of_a_malformed_put_is_read_as_commands),
         BEAN(a_body_of_the_largest_size_is_accepted),
-        BEAN(a_body_too_big_is_skipped_before_the_answer),
+        BEAN(a_body_too_big_is_skipped_before_the_reply),
         BEAN(a_body_too_big_may_announce_thirty_two_bits),
         BEAN(a_drained_broker_refuses_after_the_body),
         BEAN(a_refusal_while_draining_is_logged),
         BEAN(a_full_store_or_queue_is_out_of_memory),
-        BEAN(a_tubes_policy_refuses_what_is_too_big_or_too_many),
-        BEAN(what_is_too_big_is_logged_with_the_setting),
-        BEAN(an_unfinished_put_is_seen_by_nobody),
-        BEAN(an_unfinished_put_tells_how_much_it_keeps),
-        BEAN(a_long_body_is_hashed_as_it_comes_where_it_is_a_key),
-        BEAN(a_job_has_what_its_line_said),
+        BEAN(a_policy_limits_the_size_and_number_of_jobs),
+        BEAN(a_body_too_big_is_logged_with_the_setting),
+        BEAN(an_unfinished_put_is_not_visible),
+        BEAN(an_unfinished_put_reports_its_memory),
+        BEAN(a_long_body_that_is_a_key_is_hashed_while_it_arrives),
+        BEAN(a_job_has_the_values_of_its_line),
         cmocka_unit_test(a_body_of_any_size_arrives_whole_in_pieces_of_any_size),
-        BEAN(half_closing_in_a_body_closes_without_an_answer),
+        BEAN(half_closing_in_a_body_closes_without_a_reply),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

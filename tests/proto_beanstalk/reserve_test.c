@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Reserving, waiting, and the ends that a wait and a lease have.
+// Reserving, waiting, and how waits and leases end.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -59,7 +59,7 @@ static void a_blocked_reserve_gets_the_next_job(void **state)
     hears(t->a, "RESERVED 1 3\r\nabc\r\n");
 }
 
-static void input_behind_a_blocked_reserve_is_kept(void **state)
+static void input_after_a_blocked_reserve_is_stored(void **state)
 {
     struct bean *t = *state;
 
@@ -111,7 +111,7 @@ static void a_wait_ends_with_its_timeout(void **state)
     hears(t->a, "TIMED_OUT\r\nUSING default\r\n");
 }
 
-static void the_longest_timeout_waits_on(void **state)
+static void the_longest_timeout_does_not_end(void **state)
 {
     struct bean *t = *state;
 
@@ -121,7 +121,7 @@ static void the_longest_timeout_waits_on(void **state)
     hears(t->a, "RESERVED 1 1\r\na\r\n");
 }
 
-static void a_lease_about_to_end_is_told_instead_of_waiting(void **state)
+static void a_lease_about_to_end_ends_the_wait(void **state)
 {
     struct bean *t = *state;
 
@@ -160,7 +160,7 @@ static void a_ready_job_of_a_paused_tube_does_not_count_in_the_margin(void **sta
          "INSERTED 1\r\nINSERTED 2\r\nRESERVED 1 1\r\na\r\nPAUSED\r\nDEADLINE_SOON\r\n");
 }
 
-static void a_blocked_reserve_is_told_when_the_margin_begins(void **state)
+static void a_blocked_reserve_ends_when_the_margin_begins(void **state)
 {
     struct bean *t = *state;
 
@@ -227,7 +227,7 @@ static void a_waiter_may_get_its_own_job_back(void **state)
     says(t->a, "reserve\r\n", "RESERVED 1 1\r\na\r\n");
 }
 
-static void touch_starts_the_whole_time_anew(void **state)
+static void touch_restarts_the_ttr(void **state)
 {
     struct bean *t = *state;
 
@@ -239,7 +239,7 @@ static void touch_starts_the_whole_time_anew(void **state)
     says(t->b, "touch 1\r\ntouch 2\r\n", "NOT_FOUND\r\nNOT_FOUND\r\n");
 }
 
-static void a_connection_that_goes_gives_its_jobs_back(void **state)
+static void a_client_that_disconnects_gives_its_jobs_back(void **state)
 {
     struct bean *t = *state;
 
@@ -255,7 +255,7 @@ static void a_connection_that_goes_gives_its_jobs_back(void **state)
     stat_is(t->c, "stats\r\n", "current-jobs-ready", 1);
 }
 
-static void a_waiter_that_goes_is_given_nothing(void **state)
+static void a_waiting_client_that_disconnects_gets_no_job(void **state)
 {
     struct bean *t = *state;
 
@@ -268,7 +268,7 @@ static void a_waiter_that_goes_is_given_nothing(void **state)
     stat_is(t->b, "stats\r\n", "current-jobs-ready", 1);
 }
 
-static void a_half_closed_client_gets_its_answers_and_no_wait(void **state)
+static void a_half_closed_client_gets_its_replies_and_does_not_wait(void **state)
 {
     struct bean *t = *state;
 
@@ -294,12 +294,12 @@ static void half_closing_ends_a_blocked_reserve(void **state)
     stat_is(t->b, "stats\r\n", "current-waiting", 0);
 }
 
-static void half_closing_does_not_lose_a_job_on_its_way(void **state)
+static void half_closing_does_not_lose_a_job(void **state)
 {
     struct bean *t = *state;
 
     says(t->a, "reserve\r\n", "");
-    // The job is assigned within the put, and told only when the turn settles.
+    // The job is assigned within the put, and sent when the turn settles.
     peer_send(t->b, SLICE("put 0 0 9 1\r\na\r\n"));
     rig_feed(t->rig);
     peer_half_close(t->a);
@@ -335,7 +335,7 @@ static int setup_few_commands_a_turn(void **state)
     return bean_setup_with(state, (struct rig_options){.budget = 8, .unchecked = true});
 }
 
-// Eight commands fit into a feed, but not eight that look in vain at hundreds of tubes each.
+// A feed has room for eight commands, but not for eight that search hundreds of tubes each.
 static void reserve_over_many_tubes_counts_for_several_commands(void **state)
 {
     struct bean *t = *state;
@@ -354,8 +354,8 @@ static void reserve_over_many_tubes_counts_for_several_commands(void **state)
     assert_true(rig_feeds(t->rig) - before >= 2);
 }
 
-// Each of these puts makes a worker get up from hundreds of tubes.
-static void put_to_who_waits_on_many_tubes_counts_for_several_commands(void **state)
+// Each of these puts ends the wait of a worker on hundreds of tubes.
+static void put_to_a_worker_of_many_tubes_counts_for_several_commands(void **state)
 {
     struct bean *t = *state;
     struct peer *workers[] = {t->b, t->c};
@@ -386,31 +386,31 @@ int main(void)
         BEAN(a_released_job_goes_ahead_of_younger_ones),
         BEAN(a_lost_job_goes_ahead_of_younger_ones),
         BEAN(a_blocked_reserve_gets_the_next_job),
-        BEAN(input_behind_a_blocked_reserve_is_kept),
+        BEAN(input_after_a_blocked_reserve_is_stored),
         BEAN(waiters_are_served_first_come_first_served),
         BEAN(a_timeout_of_zero_never_waits),
         BEAN(a_wait_ends_with_its_timeout),
-        BEAN(the_longest_timeout_waits_on),
-        BEAN(a_lease_about_to_end_is_told_instead_of_waiting),
+        BEAN(the_longest_timeout_does_not_end),
+        BEAN(a_lease_about_to_end_ends_the_wait),
         BEAN(a_job_of_one_second_is_always_about_to_end),
         BEAN(a_ready_job_is_handed_out_in_the_margin),
         BEAN(a_ready_job_of_a_paused_tube_does_not_count_in_the_margin),
-        BEAN(a_blocked_reserve_is_told_when_the_margin_begins),
+        BEAN(a_blocked_reserve_ends_when_the_margin_begins),
         BEAN(a_job_without_end_of_lease_gives_no_warning),
         BEAN(a_lease_that_ends_makes_the_job_ready),
         BEAN(a_lease_that_ended_is_no_longer_its_holders),
         BEAN(a_waiter_may_get_its_own_job_back),
-        BEAN(touch_starts_the_whole_time_anew),
-        BEAN(a_connection_that_goes_gives_its_jobs_back),
-        BEAN(a_waiter_that_goes_is_given_nothing),
-        BEAN(a_half_closed_client_gets_its_answers_and_no_wait),
+        BEAN(touch_restarts_the_ttr),
+        BEAN(a_client_that_disconnects_gives_its_jobs_back),
+        BEAN(a_waiting_client_that_disconnects_gets_no_job),
+        BEAN(a_half_closed_client_gets_its_replies_and_does_not_wait),
         BEAN(half_closing_ends_a_blocked_reserve),
-        BEAN(half_closing_does_not_lose_a_job_on_its_way),
+        BEAN(half_closing_does_not_lose_a_job),
         BEAN(reserve_job_takes_a_job_in_any_state_from_any_tube),
         BEAN(reserve_job_gives_no_warning_of_a_lease),
         cmocka_unit_test_setup_teardown(reserve_over_many_tubes_counts_for_several_commands,
                                         setup_few_commands_a_turn, bean_teardown),
-        cmocka_unit_test_setup_teardown(put_to_who_waits_on_many_tubes_counts_for_several_commands,
+        cmocka_unit_test_setup_teardown(put_to_a_worker_of_many_tubes_counts_for_several_commands,
                                         setup_few_commands_a_turn, bean_teardown),
     };
 

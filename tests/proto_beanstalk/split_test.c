@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// However input is cut into pieces, and however small the budget of a turn, the answers are the
-// same to the byte.
+// The replies are the same to the byte, however the input is split into pieces and however small
+// the budget of a turn is.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
@@ -16,7 +16,8 @@ struct outcome {
     bool closed, blocked;
 };
 
-// Lets a fresh world hear the script in pieces: the first has `first` bytes, the others `piece`.
+// Plays the script in pieces with a new broker: the first has `first` bytes, the others have
+// `piece`.
 static void play(const struct bean_script *script, size_t first, size_t piece, unsigned budget,
                  struct outcome *outcome)
 {
@@ -54,7 +55,7 @@ static void check(const struct bean_script *script, size_t first, size_t piece, 
     assert_int_equal(cut.blocked, whole.blocked);
 }
 
-static void every_split_in_two_gives_the_same_answers(void **state)
+static void every_split_in_two_gives_the_same_replies(void **state)
 {
     (void)state;
     for (size_t s = 0; s < bean_script_count; s++) {
@@ -64,7 +65,7 @@ static void every_split_in_two_gives_the_same_answers(void **state)
     }
 }
 
-static void pieces_of_every_size_give_the_same_answers(void **state)
+static void pieces_of_every_size_give_the_same_replies(void **state)
 {
     (void)state;
     for (size_t s = 0; s < bean_script_count; s++) {
@@ -74,7 +75,7 @@ static void pieces_of_every_size_give_the_same_answers(void **state)
     }
 }
 
-static void every_budget_gives_the_same_answers(void **state)
+static void every_budget_gives_the_same_replies(void **state)
 {
     (void)state;
     for (size_t s = 0; s < bean_script_count; s++) {
@@ -107,9 +108,9 @@ static void a_connection_may_break_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_split_in_two_gives_the_same_answers),
-        cmocka_unit_test(pieces_of_every_size_give_the_same_answers),
-        cmocka_unit_test(every_budget_gives_the_same_answers),
+        cmocka_unit_test(every_split_in_two_gives_the_same_replies),
+        cmocka_unit_test(pieces_of_every_size_give_the_same_replies),
+        cmocka_unit_test(every_budget_gives_the_same_replies),
         cmocka_unit_test(a_connection_may_break_anywhere),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// The three YAML answers about the whole, a job and a tube; and what is counted when.
+// The YAML of `stats`, `stats-job` and `stats-tube`, and when each counter changes.
 
 #include "tests/proto_beanstalk/wire_bean.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void stats_has_all_keys_in_order_and_ours_last(void **state)
+static void stats_has_the_keys_of_beanstalkd_in_order_and_ours_last(void **state)
 {
     struct bean *t = *state;
 
@@ -38,7 +38,7 @@ static void stats_has_all_keys_in_order_and_ours_last(void **state)
               "cmd-clear-tube: 0\n");
 }
 
-// The first line of the answer that begins with the key must be that.
+// Checks the first line of the reply that begins with the key.
 static void line_is(struct peer *peer, struct slice command, const char *key, const char *line)
 {
     const char *found = strstr(peer_ask(peer, command).ptr, key);
@@ -49,7 +49,7 @@ static void line_is(struct peer *peer, struct slice command, const char *key, co
     }
 }
 
-static void names_are_bare_where_the_quotes_of_1_13_are_not_wanted(void **state)
+static void names_have_no_quotes_if_configured(void **state)
 {
     struct bean *t = *state;
 
@@ -64,7 +64,7 @@ static void names_are_bare_where_the_quotes_of_1_13_are_not_wanted(void **state)
             "platform: x86_64\ntandem-version: 0.1.0\n");
 }
 
-static void stats_tells_of_a_store_in_trouble(void **state)
+static void stats_shows_a_failing_store(void **state)
 {
     struct bean *t = *state;
 
@@ -74,7 +74,7 @@ static void stats_tells_of_a_store_in_trouble(void **state)
     assert_non_null(strstr(peer_ask(t->a, SLICE("stats\r\n")).ptr, "\nbinlog-failing: true\n"));
 }
 
-static void stats_tells_what_an_answer_of_a_shared_store_is_worth(void **state)
+static void stats_shows_the_durability_of_a_shared_store(void **state)
 {
     struct bean *t = *state;
 
@@ -133,7 +133,7 @@ static void stats_counts_jobs_by_state(void **state)
     stat_is(t->a, "stats\r\n", "total-jobs", 3);
 }
 
-static void connections_are_counted_by_what_they_did(void **state)
+static void producers_and_workers_are_counted_by_their_commands(void **state)
 {
     struct bean *t = *state;
 
@@ -153,7 +153,7 @@ static void connections_are_counted_by_what_they_did(void **state)
     stat_is(t->c, "stats\r\n", "total-connections", 3);
 }
 
-static void a_command_counts_once_its_arguments_are_understood(void **state)
+static void a_command_counts_if_its_arguments_are_valid(void **state)
 {
     static const struct {
         const char *good, *bad, *key;
@@ -221,7 +221,7 @@ static void uptime_counts_whole_seconds(void **state)
     stat_is(t->a, "stats\r\n", "uptime", 80);
 }
 
-static void stats_tube_tells_at_its_end_why_a_policy_closes_the_tube(void **state)
+static void stats_tube_shows_last_why_a_policy_closes_the_tube(void **state)
 {
     const struct policy_rule rule = {
         .glob = SLICE("default"),
@@ -237,7 +237,7 @@ static void stats_tube_tells_at_its_end_why_a_policy_closes_the_tube(void **stat
     stat_is(t->a, "stats-tube default\r\n", "current-bytes", 3);
 }
 
-static void stats_tube_tells_of_one_tube(void **state)
+static void stats_tube_shows_one_tube(void **state)
 {
     struct bean *t = *state;
 
@@ -253,7 +253,7 @@ static void stats_tube_tells_of_one_tube(void **state)
     says(t->c, "stats-tube y\r\n", "NOT_FOUND\r\n");
 }
 
-static void stats_job_tells_of_any_job(void **state)
+static void stats_job_shows_any_job(void **state)
 {
     struct bean *t = *state;
 
@@ -267,7 +267,7 @@ static void stats_job_tells_of_any_job(void **state)
     says(t->b, "stats-job 2\r\n", "NOT_FOUND\r\n");
 }
 
-static void a_name_from_elsewhere_is_escaped(void **state)
+static void a_name_of_another_protocol_is_escaped(void **state)
 {
     struct bean *t = *state;
     struct broker *broker = rig_broker(t->rig);
@@ -286,7 +286,7 @@ static void a_name_from_elsewhere_is_escaped(void **state)
     line_is(t->a, SLICE("stats-job 1\r\n"), "tube: ", "tube: \"a\\x22b\\x5cc\\x0a\\x7f\\xc3 d\"\n");
 }
 
-static void stats_job_of_a_dead_letter_tells_where_it_came_from_behind_all_other_keys(void **state)
+static void stats_job_of_a_dead_letter_shows_last_where_it_came_from(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("default"),
                                      .spec = {.max_attempts = 1,
@@ -316,23 +316,23 @@ static void stats_job_of_a_dead_letter_tells_where_it_came_from_behind_all_other
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BEAN(stats_has_all_keys_in_order_and_ours_last),
-        BEAN(names_are_bare_where_the_quotes_of_1_13_are_not_wanted),
-        BEAN(stats_tells_of_a_store_in_trouble),
-        BEAN(stats_tells_what_an_answer_of_a_shared_store_is_worth),
+        BEAN(stats_has_the_keys_of_beanstalkd_in_order_and_ours_last),
+        BEAN(names_have_no_quotes_if_configured),
+        BEAN(stats_shows_a_failing_store),
+        BEAN(stats_shows_the_durability_of_a_shared_store),
         cmocka_unit_test(without_a_store_the_keys_are_those_of_a_server_without_binlog),
         BEAN(stats_job_names_the_file_that_the_job_is_in),
-        BEAN(stats_job_of_a_dead_letter_tells_where_it_came_from_behind_all_other_keys),
+        BEAN(stats_job_of_a_dead_letter_shows_last_where_it_came_from),
         BEAN(stats_counts_jobs_by_state),
-        BEAN(connections_are_counted_by_what_they_did),
-        BEAN(a_command_counts_once_its_arguments_are_understood),
+        BEAN(producers_and_workers_are_counted_by_their_commands),
+        BEAN(a_command_counts_if_its_arguments_are_valid),
         BEAN(the_limit_in_stats_is_the_present_one),
         BEAN(draining_is_shown),
         BEAN(uptime_counts_whole_seconds),
-        BEAN(stats_tube_tells_of_one_tube),
-        BEAN(stats_tube_tells_at_its_end_why_a_policy_closes_the_tube),
-        BEAN(stats_job_tells_of_any_job),
-        BEAN(a_name_from_elsewhere_is_escaped),
+        BEAN(stats_tube_shows_one_tube),
+        BEAN(stats_tube_shows_last_why_a_policy_closes_the_tube),
+        BEAN(stats_job_shows_any_job),
+        BEAN(a_name_of_another_protocol_is_escaped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static void a_connection_uses_and_watches_default_at_first(void **state)
     says_yaml(t->a, "list-tubes\r\n", "---\n- default\n");
 }
 
-static void default_stays_when_nobody_is_there(void **state)
+static void default_stays_without_clients(void **state)
 {
     struct bean *t = *state;
 
@@ -56,7 +56,7 @@ static void ignoring_does_not_touch_leases(void **state)
     says(t->a, "delete 1\r\n", "DELETED\r\n");
 }
 
-static void a_tube_is_there_while_something_refers_to_it(void **state)
+static void a_tube_exists_while_something_refers_to_it(void **state)
 {
     struct bean *t = *state;
 
@@ -96,7 +96,7 @@ static void a_long_name_is_echoed(void **state)
     says_text(t->a, said, "BAD_FORMAT\r\n");
 }
 
-static void names_that_beanstalk_cannot_spell_are_not_listed(void **state)
+static void names_that_are_not_valid_tube_names_are_not_listed(void **state)
 {
     static const struct slice names[] = {{"a b", 3}, {"-x", 2}, {"\xc3\xa4", 2}, {"fine", 4}};
     struct bean *t = *state;
@@ -125,7 +125,7 @@ static void watch_many(struct peer *peer, int first, int end)
     peer_hear(peer);
 }
 
-// The body must be as long as it is said to be, and have that many items.
+// Checks that the body has the announced length and that number of items.
 static void check_list(struct slice list, size_t items)
 {
     char *body;
@@ -155,12 +155,12 @@ static void a_long_list_is_made_in_slices(void **state)
     assert_true(rig_feeds(t->rig) - before >= 2001 / BROKER_SLICE);
 }
 
-static void a_list_passes_over_very_many_tubes_that_have_gone_in_slices(void **state)
+static void a_list_skips_many_removed_tubes_in_slices(void **state)
 {
     enum { TUBES = 8000 };
     struct bean *t = *state;
     struct broker *broker = rig_broker(t->rig);
-    struct queue_snapshot slow; // of a list that nobody reads
+    struct queue_snapshot slow; // of a list that no client reads
     unsigned long before;
 
     watch_many(t->a, 0, TUBES);
@@ -175,7 +175,7 @@ static void a_list_passes_over_very_many_tubes_that_have_gone_in_slices(void **s
     queue_snapshot_end(broker, &slow);
 }
 
-static void commands_behind_a_long_list_wait_for_it(void **state)
+static void commands_after_a_long_list_wait_for_it(void **state)
 {
     struct bean *t = *state;
     struct slice heard;
@@ -185,7 +185,7 @@ static void commands_behind_a_long_list_wait_for_it(void **state)
     assert_non_null(strstr(heard.ptr, "\n\r\nUSING default\r\n"));
 }
 
-static void a_connection_may_go_in_the_middle_of_a_list(void **state)
+static void a_client_may_disconnect_during_a_list(void **state)
 {
     struct bean *t = *state;
 
@@ -268,18 +268,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BEAN(a_connection_uses_and_watches_default_at_first),
-        BEAN(default_stays_when_nobody_is_there),
+        BEAN(default_stays_without_clients),
         BEAN(watching_twice_counts_once),
         BEAN(the_last_watched_tube_is_not_ignored),
         BEAN(ignoring_does_not_touch_leases),
-        BEAN(a_tube_is_there_while_something_refers_to_it),
+        BEAN(a_tube_exists_while_something_refers_to_it),
         BEAN(using_the_used_tube_keeps_it),
         BEAN(a_long_name_is_echoed),
-        BEAN(names_that_beanstalk_cannot_spell_are_not_listed),
+        BEAN(names_that_are_not_valid_tube_names_are_not_listed),
         BEAN(a_long_list_is_made_in_slices),
-        BEAN(a_list_passes_over_very_many_tubes_that_have_gone_in_slices),
-        BEAN(commands_behind_a_long_list_wait_for_it),
-        BEAN(a_connection_may_go_in_the_middle_of_a_list),
+        BEAN(a_list_skips_many_removed_tubes_in_slices),
+        BEAN(commands_after_a_long_list_wait_for_it),
+        BEAN(a_client_may_disconnect_during_a_list),
         BEAN(a_paused_tube_gives_no_job_until_the_pause_ends),
         BEAN(a_pause_leaves_other_tubes_and_leases_alone),
         BEAN(a_pause_is_replaced_and_ended_by_the_next),

@@ -44,7 +44,7 @@ int bean_teardown(void **state)
     return 0;
 }
 
-// Bytes as a line of text that can be read and compared.
+// Escapes the bytes so that they are one readable line.
 static void make_readable(struct slice bytes, char text[TEXT_MAX])
 {
     size_t at = 0;

@@ -2,9 +2,9 @@
 #ifndef TANDEM_TESTS_PROTO_BEANSTALK_WIRE_SCRIPTS_H
 #define TANDEM_TESTS_PROTO_BEANSTALK_WIRE_SCRIPTS_H
 
-// What a beanstalk client may say, in a few long breaths: between them these scripts enter every
-// state of a connection and use every command. Each is written for a connection of its own in a
-// fresh world whose max_job_size is 20.
+// Input of a beanstalk client, in a few long scripts. Together they enter every state of a
+// connection and use every command. Each needs a connection of its own to a new broker whose
+// max_job_size is 20.
 
 #include "core/base/slice.h"
 

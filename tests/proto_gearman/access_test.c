@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a caller may send, packet by packet and right by right, and what it gets where it may not.
+// The right that each packet needs, and the reply to a caller that does not have it.
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_pieces.h"
@@ -15,7 +15,7 @@
 // Every packet, with every set of rights
 //
 
-// The peer says it and hears `good`, where it has one of these rights; otherwise `bad`.
+// The reply is `good` if the peer has one of these rights, otherwise `bad`.
 struct row {
     unsigned rights;
     struct slice said, good, bad;
@@ -29,7 +29,7 @@ static void set_scene(struct gear *t)
     gear_says(t->b, REQ(SUBMIT_JOB_BG, "f", "v", "y"), RES(JOB_CREATED, H(2)));
 }
 
-// As each world makes its packets anew, a row is made for each.
+// Each test allocates its packets, so the row is made for each.
 static bool make_row(size_t i, struct row *row)
 {
     const struct slice created = RES(JOB_CREATED, H(3));
@@ -68,7 +68,7 @@ static bool make_row(size_t i, struct row *row)
     return i < COUNT_OF(rows);
 }
 
-// False where there is no such row.
+// False: there is no such row.
 static bool check_row(size_t i, unsigned rights)
 {
     void *state;
@@ -88,7 +88,7 @@ static bool check_row(size_t i, unsigned rights)
     return there;
 }
 
-static void each_packet_needs_its_right_and_no_other(void **state)
+static void each_packet_needs_exactly_its_right(void **state)
 {
     (void)state;
     for (unsigned rights = 0; rights <= MAY_EVERYTHING; rights++) {
@@ -100,7 +100,7 @@ static void each_packet_needs_its_right_and_no_other(void **state)
     }
 }
 
-static void functions_are_told_apart_to_the_byte(void **state)
+static void functions_are_distinguished_by_every_byte(void **state)
 {
     struct gear *t = *state;
 
@@ -118,7 +118,7 @@ static void functions_are_told_apart_to_the_byte(void **state)
 // Workloads
 //
 
-static void no_byte_of_a_forbidden_workload_is_kept(void **state)
+static void the_workload_of_a_forbidden_job_is_not_stored(void **state)
 {
     struct gear *t = *state;
     const char *body = gear_run('b', 100000);
@@ -135,7 +135,7 @@ static void no_byte_of_a_forbidden_workload_is_kept(void **state)
     gear_says(t->a, REQ(ECHO_REQ, "x"), RES(ECHO_RES, "x"));
 }
 
-static void a_submission_is_asked_about_again_when_it_is_there(void **state)
+static void the_right_to_submit_is_checked_again_when_the_workload_is_complete(void **state)
 {
     struct gear *t = *state;
     const char *body = gear_run('b', 100000);
@@ -146,7 +146,7 @@ static void a_submission_is_asked_about_again_when_it_is_there(void **state)
     gear_says(t->a, slice_from(packet, 50000), FORBIDDEN);
 }
 
-static void a_result_is_taken_whatever_the_rights(void **state)
+static void a_result_needs_no_right(void **state)
 {
     struct gear *t = *state;
     const char *body = gear_run('b', 100000);
@@ -163,7 +163,7 @@ static void a_result_is_taken_whatever_the_rights(void **state)
 // Statuses
 //
 
-static void a_unique_is_found_behind_those_that_are_not_to_be_seen(void **state)
+static void a_unique_is_found_after_jobs_that_may_not_be_seen(void **state)
 {
     struct gear *t = *state;
 
@@ -182,7 +182,7 @@ static void a_unique_is_found_behind_those_that_are_not_to_be_seen(void **state)
 // Tokens
 //
 
-static void a_token_makes_the_connection_its_owners(void **state)
+static void a_token_gives_the_connection_the_rights_of_its_owner(void **state)
 {
     struct gear *t = *state;
 
@@ -191,12 +191,12 @@ static void a_token_makes_the_connection_its_owners(void **state)
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"), FORBIDDEN);
     gear_says(t->a, REQ(OPTION_REQ, "auth:s3cret"), RES(OPTION_RES, "auth"));
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
-    // It replaces what the connection was before.
+    // The token replaces the rights that the connection had before.
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "g", "", "x"), FORBIDDEN);
     gear_submits(t->b, REQ(SUBMIT_JOB_BG, "g", "", "x"));
 }
 
-static void the_option_is_known_whatever_its_case_but_not_the_token(void **state)
+static void the_option_ignores_case_but_the_token_does_not(void **state)
 {
     struct gear *t = *state;
 
@@ -207,12 +207,12 @@ static void the_option_is_known_whatever_its_case_but_not_the_token(void **state
     gear_says(t->a, REQ(OPTION_REQ, "auth:s3crets"), FORBIDDEN);
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"), FORBIDDEN);
     gear_says(t->a, REQ(OPTION_REQ, "AUTH:s3cret"), RES(OPTION_RES, "auth"));
-    // Some write their last argument as C keeps its strings.
+    // Some clients send their last argument with the NUL of a C string.
     gear_says(t->b, gear_raw("REQ", 26, 12, SLICE("auth:s3cret\0")), RES(OPTION_RES, "auth"));
     assert_int_equal(rig_callers(t->rig)->wrong, 3);
 }
 
-static void what_is_no_token_is_an_invalid_argument(void **state)
+static void an_invalid_token_is_an_invalid_argument(void **state)
 {
     struct gear *t = *state;
 
@@ -238,7 +238,7 @@ static void without_rules_every_token_is_wrong(void **state)
     gear_submits(t->a, REQ(SUBMIT_JOB_BG, "f", "", "x"));
 }
 
-static void a_worker_that_may_not_work_any_more_is_told_so(void **state)
+static void a_worker_that_may_no_longer_work_is_refused(void **state)
 {
     struct gear *t = *state;
 
@@ -263,7 +263,7 @@ static void a_worker_that_loses_its_function_loses_its_connection(void **state)
     assert_true(peer_closed(t->a));
 }
 
-static void a_worker_of_very_many_functions_is_judged_in_several_turns(void **state)
+static void many_functions_are_checked_in_several_turns(void **state)
 {
     enum { VERY_MANY = 5000 };
     struct gear *t = *state;
@@ -278,7 +278,7 @@ static void a_worker_of_very_many_functions_is_judged_in_several_turns(void **st
     gear_submits(t->b, REQ(SUBMIT_JOB_BG, "f0", "", "x"));
     gear_submits(t->b, REQ(SUBMIT_JOB_BG, "f1", "", "y"));
     feeds = rig_feeds(t->rig);
-    // What comes behind it waits, and goes by the token.
+    // The packets after it wait, and have the rights of the token.
     gear_says(t->a, MANY(REQ(OPTION_REQ, "auth:s3cret"), REQ(GRAB_JOB), REQ(GRAB_JOB)),
               MANY(RES(OPTION_RES, "auth"), RES(JOB_ASSIGN, H(2), "f1", "y"), RES(NO_JOB)));
     assert_in_range(rig_feeds(t->rig) - feeds, 3, VERY_MANY / 10);
@@ -288,7 +288,7 @@ static void a_worker_of_very_many_functions_is_judged_in_several_turns(void **st
 // Too many wrong tokens
 //
 
-// The next wrong token that `a` sends waits for ten seconds.
+// Makes the next wrong token of `a` wait for ten seconds.
 static struct gear *spend_patience(struct gear *t)
 {
     struct wire_callers *callers = rig_callers(t->rig);
@@ -300,7 +300,7 @@ static struct gear *spend_patience(struct gear *t)
     return t;
 }
 
-static void a_wrong_token_waits_where_too_many_were_wrong(void **state)
+static void a_wrong_token_waits_after_too_many_wrong_ones(void **state)
 {
     struct gear *t = spend_patience(*state);
     unsigned long feeds;
@@ -316,8 +316,8 @@ static void a_wrong_token_waits_where_too_many_were_wrong(void **state)
     gear_hears(t->a, MANY(FORBIDDEN, RES(ECHO_RES, "x"), SLICE("OK 4242\n")));
 }
 
-// Its owner cannot know who else has the address.
-static void a_right_token_does_not_wait_where_too_many_were_wrong(void **state)
+// Because other clients may use the same address.
+static void a_right_token_does_not_wait_after_too_many_wrong_ones(void **state)
 {
     struct gear *t = spend_patience(*state);
 
@@ -326,7 +326,7 @@ static void a_right_token_does_not_wait_where_too_many_were_wrong(void **state)
               MANY(RES(OPTION_RES, "auth"), RES(ECHO_RES, "x")));
 }
 
-static void a_client_is_told_of_its_jobs_while_its_token_waits(void **state)
+static void a_client_gets_reports_while_its_token_waits(void **state)
 {
     struct gear *t = spend_patience(*state);
 
@@ -350,7 +350,7 @@ static void a_connection_may_end_while_its_token_waits(void **state)
     gear_says(t->b, REQ(ECHO_REQ, "x"), RES(ECHO_RES, "x"));
 }
 
-static void answers_are_the_same_however_the_input_is_cut(void **state)
+static void replies_are_the_same_however_the_input_is_split(void **state)
 {
     size_t len = 1000;
 
@@ -380,24 +380,24 @@ static void answers_are_the_same_however_the_input_is_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_packet_needs_its_right_and_no_other),
-        GEAR(functions_are_told_apart_to_the_byte),
-        GEAR(no_byte_of_a_forbidden_workload_is_kept),
-        GEAR(a_submission_is_asked_about_again_when_it_is_there),
-        GEAR(a_result_is_taken_whatever_the_rights),
-        GEAR(a_unique_is_found_behind_those_that_are_not_to_be_seen),
-        GEAR(a_token_makes_the_connection_its_owners),
-        GEAR(the_option_is_known_whatever_its_case_but_not_the_token),
-        GEAR(what_is_no_token_is_an_invalid_argument),
+        cmocka_unit_test(each_packet_needs_exactly_its_right),
+        GEAR(functions_are_distinguished_by_every_byte),
+        GEAR(the_workload_of_a_forbidden_job_is_not_stored),
+        GEAR(the_right_to_submit_is_checked_again_when_the_workload_is_complete),
+        GEAR(a_result_needs_no_right),
+        GEAR(a_unique_is_found_after_jobs_that_may_not_be_seen),
+        GEAR(a_token_gives_the_connection_the_rights_of_its_owner),
+        GEAR(the_option_ignores_case_but_the_token_does_not),
+        GEAR(an_invalid_token_is_an_invalid_argument),
         GEAR(without_rules_every_token_is_wrong),
-        GEAR(a_worker_that_may_not_work_any_more_is_told_so),
+        GEAR(a_worker_that_may_no_longer_work_is_refused),
         GEAR(a_worker_that_loses_its_function_loses_its_connection),
-        GEAR(a_worker_of_very_many_functions_is_judged_in_several_turns),
-        GEAR(a_wrong_token_waits_where_too_many_were_wrong),
-        GEAR(a_right_token_does_not_wait_where_too_many_were_wrong),
-        GEAR(a_client_is_told_of_its_jobs_while_its_token_waits),
+        GEAR(many_functions_are_checked_in_several_turns),
+        GEAR(a_wrong_token_waits_after_too_many_wrong_ones),
+        GEAR(a_right_token_does_not_wait_after_too_many_wrong_ones),
+        GEAR(a_client_gets_reports_while_its_token_waits),
         GEAR(a_connection_may_end_while_its_token_waits),
-        cmocka_unit_test(answers_are_the_same_however_the_input_is_cut),
+        cmocka_unit_test(replies_are_the_same_however_the_input_is_split),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

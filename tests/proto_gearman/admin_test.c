@@ -29,7 +29,7 @@ static void lf_and_crlf_end_a_line_alike(void **state)
     gear_says(t->a, SLICE("nonsense\r\r\n"), SLICE(UNKNOWN "nonsense%0D\r\n"));
 }
 
-static void commands_are_known_whatever_their_case(void **state)
+static void commands_ignore_case(void **state)
 {
     struct gear *t = *state;
 
@@ -47,7 +47,7 @@ static void commands_are_known_whatever_their_case(void **state)
     types(t->a, "VERBOSE", "OK ERROR\n");
 }
 
-static void a_run_of_spaces_divides_words_like_one(void **state)
+static void a_run_of_spaces_separates_words_like_one_space(void **state)
 {
     struct gear *t = *state;
 
@@ -84,7 +84,7 @@ static void an_unknown_command_is_named_without_a_space_before_it(void **state)
     types(t->a, "", UNKNOWN "\r\n");
 }
 
-static void more_than_five_words_are_no_command(void **state)
+static void more_than_five_words_are_an_unknown_command(void **state)
 {
     struct gear *t = *state;
 
@@ -94,7 +94,7 @@ static void more_than_five_words_are_no_command(void **state)
     types(t->a, "version", "OK 0.1.0\n");
 }
 
-static void what_was_typed_is_repeated_but_for_its_control_bytes(void **state)
+static void a_wrong_word_is_repeated_without_control_bytes(void **state)
 {
     struct gear *t = *state;
 
@@ -167,7 +167,7 @@ static void ignore_line(void *context, enum log_level level, const char *event,
     (void)count;
 }
 
-static void verbose_tells_the_level_of_the_log_in_gearmands_words(void **state)
+static void verbose_shows_the_log_level_by_gearmands_name(void **state)
 {
     struct gear *t = *state;
 
@@ -199,7 +199,7 @@ static void a_function_that_is_created_stays_until_it_is_dropped(void **state)
     types(t->b, "drop function f", "ERR function not found\r\n");
 }
 
-static void a_name_that_no_queue_can_have_is_refused(void **state)
+static void an_invalid_function_name_is_refused(void **state)
 {
     struct gear *t = *state;
     struct slice longest = slice_of(gear_run('n', QUEUE_NAME_MAX), QUEUE_NAME_MAX);
@@ -266,7 +266,7 @@ static void submit_more_than_a_slice(struct gear *t)
     }
 }
 
-static void very_many_waiting_jobs_are_dropped_in_slices(void **state)
+static void many_waiting_jobs_are_dropped_in_slices(void **state)
 {
     struct gear *t = *state;
 
@@ -293,7 +293,7 @@ static void a_worker_that_comes_meanwhile_keeps_the_function(void **state)
     types(t->c, "status", "f\t0\t0\t1\n.\n");
 }
 
-static void who_drops_a_function_may_leave_in_the_middle(void **state)
+static void an_administrator_may_disconnect_during_a_drop(void **state)
 {
     struct gear *t = *state;
 
@@ -304,7 +304,7 @@ static void who_drops_a_function_may_leave_in_the_middle(void **state)
     assert_in_range(gear_jobs(t, "f", JOB_READY), 1, JOBS - 1);
 }
 
-static void a_function_that_a_producer_uses_goes_when_that_one_does(void **state)
+static void a_dropped_function_that_a_producer_uses_is_removed_after_it_disconnects(void **state)
 {
     struct gear *t = *state;
     struct peer *producer = peer_new_other(t->rig);
@@ -335,7 +335,7 @@ static void a_waiting_job_that_is_cancelled_is_never_handed_out(void **state)
     gear_hears(t->a, NOTHING);
 }
 
-static void a_job_that_is_cancelled_fails_for_all_who_wait_for_it(void **state)
+static void a_cancelled_job_fails_for_all_its_clients(void **state)
 {
     struct gear *t = *state;
 
@@ -347,7 +347,7 @@ static void a_job_that_is_cancelled_fails_for_all_who_wait_for_it(void **state)
     gear_hears(t->b, MANY(RES(WORK_FAIL, "T:1"), RES(WORK_FAIL, "T:1")));
 }
 
-static void a_running_job_that_is_cancelled_takes_no_result(void **state)
+static void the_result_of_a_cancelled_job_is_ignored(void **state)
 {
     struct gear *t = *state;
 
@@ -385,7 +385,8 @@ static const char script[] =
     "\n\r\nshow jobs\nshow unique jobs\r\nshow it\ncancel job T:1\ncancel a b\ndrop function g\r\n"
     "\0REQ\0\0\0\020\0\0\0\002x\ngetpid\nverbose\nno\033such 2 3 4 5 6 7\r\nmaxqueue\nversion\r\n";
 
-// Lets a fresh world hear the script in pieces: the first has `first` bytes, the others `piece`.
+// Plays the script in pieces with a new broker: the first has `first` bytes, the others have
+// `piece`.
 static void play(size_t first, size_t piece, unsigned budget, char *heard, size_t room)
 {
     struct slice left = SLICE(script);
@@ -410,7 +411,7 @@ static void play(size_t first, size_t piece, unsigned budget, char *heard, size_
     gear_teardown(&state);
 }
 
-static void however_lines_are_cut_the_answers_are_the_same(void **state)
+static void however_lines_are_split_the_replies_are_the_same(void **state)
 {
     static char whole[4096], cut[4096];
 
@@ -433,30 +434,30 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(lf_and_crlf_end_a_line_alike),
-        ADMIN(commands_are_known_whatever_their_case),
-        ADMIN(a_run_of_spaces_divides_words_like_one),
+        ADMIN(commands_ignore_case),
+        ADMIN(a_run_of_spaces_separates_words_like_one_space),
         ADMIN(a_space_at_an_end_makes_an_empty_word_as_in_gearmand),
         ADMIN(an_unknown_command_is_named_without_a_space_before_it),
-        ADMIN(more_than_five_words_are_no_command),
-        ADMIN(what_was_typed_is_repeated_but_for_its_control_bytes),
+        ADMIN(more_than_five_words_are_an_unknown_command),
+        ADMIN(a_wrong_word_is_repeated_without_control_bytes),
         ADMIN(a_long_word_is_repeated_in_part),
         ADMIN(incomplete_commands_are_refused),
         ADMIN(lines_and_packets_take_turns),
-        ADMIN(verbose_tells_the_level_of_the_log_in_gearmands_words),
+        ADMIN(verbose_shows_the_log_level_by_gearmands_name),
         ADMIN(a_function_that_is_created_stays_until_it_is_dropped),
-        ADMIN(a_name_that_no_queue_can_have_is_refused),
+        ADMIN(an_invalid_function_name_is_refused),
         ADMIN(a_function_is_not_dropped_while_anything_is_in_it),
         ADMIN(a_function_is_not_dropped_while_a_worker_offers_it),
         ADMIN(a_function_is_dropped_with_its_waiting_jobs),
-        ADMIN(very_many_waiting_jobs_are_dropped_in_slices),
+        ADMIN(many_waiting_jobs_are_dropped_in_slices),
         ADMIN(a_worker_that_comes_meanwhile_keeps_the_function),
-        ADMIN(who_drops_a_function_may_leave_in_the_middle),
-        ADMIN(a_function_that_a_producer_uses_goes_when_that_one_does),
+        ADMIN(an_administrator_may_disconnect_during_a_drop),
+        ADMIN(a_dropped_function_that_a_producer_uses_is_removed_after_it_disconnects),
         ADMIN(a_waiting_job_that_is_cancelled_is_never_handed_out),
-        ADMIN(a_job_that_is_cancelled_fails_for_all_who_wait_for_it),
-        ADMIN(a_running_job_that_is_cancelled_takes_no_result),
+        ADMIN(a_cancelled_job_fails_for_all_its_clients),
+        ADMIN(the_result_of_a_cancelled_job_is_ignored),
         ADMIN(only_a_handle_of_this_broker_names_a_job),
-        cmocka_unit_test(however_lines_are_cut_the_answers_are_the_same),
+        cmocka_unit_test(however_lines_are_split_the_replies_are_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Workloads: how large they may be, and how they arrive.
+// Workloads: their limits, and how they arrive.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -13,7 +13,7 @@
 #define PONG RES(ECHO_RES, "ping")
 
 //
-// What is asked of the allocator: the linker leads malloc and realloc through here.
+// The allocator: the linker redirects malloc and realloc to these functions
 //
 
 void *__real_malloc(size_t size);
@@ -113,7 +113,7 @@ static void a_larger_workload_is_refused_and_skipped(void **state)
     assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
 }
 
-static void a_larger_workload_is_refused_before_it_has_come(void **state)
+static void a_larger_workload_is_refused_before_it_arrives(void **state)
 {
     struct gear *t = *state;
     struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', MAX + 1));
@@ -147,7 +147,7 @@ static void an_announced_size_just_within_is_waited_for(void **state)
     assert_false(peer_closed(t->a));
 }
 
-static void what_is_too_large_is_logged_with_the_setting(void **state)
+static void a_workload_too_large_is_logged_with_the_setting(void **state)
 {
     struct gear *t = *state;
 
@@ -159,7 +159,7 @@ static void what_is_too_large_is_logged_with_the_setting(void **state)
 // Results
 //
 
-// The header and the handle of a report with so much data; the data follows in pieces.
+// The header and the handle of a report with data of `size` bytes; the data follows in pieces.
 static void report(struct peer *worker, uint32_t type, const char *handle, size_t data)
 {
     const char *piece = gear_run('r', 65536);
@@ -182,10 +182,10 @@ static void hold(struct gear *t, struct slice submission)
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, H(1), "f", "x"));
 }
 
-// The first is just above the limit, the others are beyond what a packet may be.
+// The first is just above the limit, the others exceed the limit for packets.
 static const size_t too_many[] = {MAX + 1, MAX + 8193, 20 * MAX};
 
-static void a_result_that_is_too_large_fails_the_job_and_leaves_the_worker_alone(void **state)
+static void a_result_that_is_too_large_fails_the_job_without_an_error_to_the_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -236,7 +236,7 @@ static void a_background_job_whose_result_is_too_large_ends(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_background_job_whose_result_is_too_large_may_be_kept(void **state)
+static void a_background_job_whose_result_is_too_large_may_be_buried(void **state)
 {
     struct gear *t = *state;
 
@@ -304,7 +304,7 @@ static void a_result_may_come_in_the_middle_of_a_workload(void **state)
     gear_grabs(t->b, "f", gear_run('y', MAX));
 }
 
-static void memory_follows_the_bytes_that_come(void **state)
+static void memory_grows_with_the_bytes_that_arrive(void **state)
 {
     struct gear *t = *state;
     struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', 15000000));
@@ -321,7 +321,7 @@ static void memory_follows_the_bytes_that_come(void **state)
     assert_true(largest_asked_for > 10000000);
 }
 
-static void an_unfinished_workload_tells_how_much_it_keeps(void **state)
+static void an_unfinished_workload_reports_its_memory(void **state)
 {
     struct gear *t = *state;
     struct slice packet = REQ(SUBMIT_JOB, "f", "u", gear_run('x', MAX));
@@ -341,21 +341,21 @@ int main(void)
         GEAR(a_large_workload_may_come_in_pieces),
         SMALL(a_workload_may_have_the_largest_size),
         SMALL(a_larger_workload_is_refused_and_skipped),
-        SMALL(a_larger_workload_is_refused_before_it_has_come),
+        SMALL(a_larger_workload_is_refused_before_it_arrives),
         SMALL(an_announced_size_far_too_large_ends_the_connection),
         SMALL(an_announced_size_just_within_is_waited_for),
-        SMALL(what_is_too_large_is_logged_with_the_setting),
-        SMALL(a_result_that_is_too_large_fails_the_job_and_leaves_the_worker_alone),
+        SMALL(a_workload_too_large_is_logged_with_the_setting),
+        SMALL(a_result_that_is_too_large_fails_the_job_without_an_error_to_the_worker),
         SMALL(an_exception_that_is_too_large_fails_the_job),
         SMALL(a_result_that_misses_a_part_that_was_too_large_fails),
         SMALL(a_background_job_whose_result_is_too_large_ends),
-        SMALL(a_background_job_whose_result_is_too_large_may_be_kept),
+        SMALL(a_background_job_whose_result_is_too_large_may_be_buried),
         SMALL(a_large_result_of_a_job_that_is_not_held_is_refused_and_skipped),
         SMALL(the_limit_may_change_at_any_time),
         SMALL(a_connection_may_break_in_the_middle_of_a_workload),
         GEAR(a_result_may_come_in_the_middle_of_a_workload),
-        GEAR(memory_follows_the_bytes_that_come),
-        GEAR(an_unfinished_workload_tells_how_much_it_keeps),
+        GEAR(memory_grows_with_the_bytes_that_arrive),
+        GEAR(an_unfinished_workload_reports_its_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

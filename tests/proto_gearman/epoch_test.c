@@ -4,7 +4,7 @@
 
 #include "tests/proto_gearman/wire_gear.h"
 
-// The wall clock stands at 1700000000.
+// The wall clock is at 1700000000.
 #define IN_TEN_SECONDS "1700000010"
 
 static struct slice epoch(const char *moment)
@@ -26,7 +26,7 @@ static void a_job_waits_for_its_moment(void **state)
     gear_hears(t->a, NOTHING);
 }
 
-static void a_moment_that_is_past_means_now(void **state)
+static void a_moment_in_the_past_means_now(void **state)
 {
     static const char *const moments[] = {"0",          "1",          "00000000000000000000000001",
                                           "1699999999", "1700000000", "0001700000000"};
@@ -121,7 +121,7 @@ static void a_clock_set_back_makes_the_job_wait(void **state)
     jobs_are(t, "f", JOB_READY, 1);
 }
 
-static void a_clock_set_back_takes_no_job_back(void **state)
+static void a_clock_set_back_does_not_affect_a_started_job(void **state)
 {
     struct gear *t = *state;
 
@@ -131,7 +131,7 @@ static void a_clock_set_back_takes_no_job_back(void **state)
     jobs_are(t, "f", JOB_READY, 1);
 }
 
-static void a_pending_moment_is_looked_at_every_second(void **state)
+static void a_pending_moment_is_checked_every_second(void **state)
 {
     struct gear *t = *state;
     nsec_t now = broker_now(rig_broker(t->rig)).mono;
@@ -145,14 +145,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         GEAR(a_job_waits_for_its_moment),
-        GEAR(a_moment_that_is_past_means_now),
+        GEAR(a_moment_in_the_past_means_now),
         GEAR(a_moment_is_written_in_digits_only),
         GEAR(a_moment_may_be_very_far_away),
         GEAR(the_jobs_start_in_the_order_of_their_moments),
         GEAR(a_clock_set_forward_makes_the_job_start),
         GEAR(a_clock_set_back_makes_the_job_wait),
-        GEAR(a_clock_set_back_takes_no_job_back),
-        GEAR(a_pending_moment_is_looked_at_every_second),
+        GEAR(a_clock_set_back_does_not_affect_a_started_job),
+        GEAR(a_pending_moment_is_checked_every_second),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

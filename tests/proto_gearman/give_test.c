@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Functions given up while jobs are held under them: the worker keeps these until it is done.
+// Functions that a worker gives up while it holds jobs of them: it keeps the jobs until it has done
+// them.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -11,7 +12,7 @@ static void submit(struct peer *client, const char *function, const char *body)
     gear_submits(client, REQ(SUBMIT_JOB, function, "", body));
 }
 
-// The worker takes one job of each function, and says what gives them up.
+// The worker takes one job of each function, and sends `said`, which gives them up.
 static void give_up(struct gear *t, struct slice said)
 {
     submit(t->a, "f", "1");
@@ -78,7 +79,7 @@ static void a_worker_that_leaves_gives_back_jobs_of_functions_given_up(void **st
     assert_int_equal(info.subscriptions, 0);
 }
 
-static void the_time_out_of_a_function_given_up_counts_on(void **state)
+static void the_time_out_of_a_function_given_up_continues(void **state)
 {
     struct gear *t = *state;
 
@@ -110,7 +111,7 @@ static int unchecked(void **state)
     return gear_setup_with(state, (struct rig_options){.unchecked = true}, GEAR_DEFAULTS);
 }
 
-// The worker offers very many functions, holds a job of one, and begins to give all of them up.
+// The worker offers many functions, holds a job of one, and begins to give all of them up.
 static void begin_a_long_reset(struct gear *t)
 {
     for (uint64_t i = 1; i <= MANY_FUNCTIONS; i++) {
@@ -123,7 +124,7 @@ static void begin_a_long_reset(struct gear *t)
     gear_hears(t->b, NOTHING);
 }
 
-static void very_many_functions_are_given_up_in_slices(void **state)
+static void many_functions_are_given_up_in_slices(void **state)
 {
     struct gear *t = *state;
 
@@ -140,7 +141,7 @@ static void very_many_functions_are_given_up_in_slices(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), "done"));
 }
 
-static void a_worker_may_leave_in_the_middle(void **state)
+static void a_worker_may_disconnect_while_it_gives_functions_up(void **state)
 {
     struct gear *t = *state;
 
@@ -160,10 +161,10 @@ int main(void)
         GEAR(a_reset_leaves_the_worker_its_jobs),
         GEAR(the_last_attempt_is_not_spent_by_giving_the_function_up),
         GEAR(a_worker_that_leaves_gives_back_jobs_of_functions_given_up),
-        GEAR(the_time_out_of_a_function_given_up_counts_on),
+        GEAR(the_time_out_of_a_function_given_up_continues),
         GEAR(a_repeated_can_do_gives_nothing_back),
-        UNCHECKED(very_many_functions_are_given_up_in_slices),
-        UNCHECKED(a_worker_may_leave_in_the_middle),
+        UNCHECKED(many_functions_are_given_up_in_slices),
+        UNCHECKED(a_worker_may_disconnect_while_it_gives_functions_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void the_prefix_may_be_chosen(void **state)
     gear_says(t->a, REQ(GET_STATUS, "my/jobs:1"), RES(STATUS_RES, "my/jobs:1", "1", "0", "0", "0"));
 }
 
-static void a_long_prefix_is_cut_to_what_clients_have_room_for(void **state)
+static void a_long_prefix_is_cut_to_the_limit_of_clients(void **state)
 {
     struct gear *t = *state;
 
@@ -78,7 +78,7 @@ static void ids_may_be_very_large(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(10000000000000000000), "y"));
 }
 
-// Each names job 1 to somebody, but not to us.
+// Each of these could be a handle of job 1 of another server.
 static const char *const strange[] = {
     "",
     "1",
@@ -105,7 +105,7 @@ static const char *const strange[] = {
     (GEAR_PREFIX "1:1"),
 };
 
-static void only_the_very_handle_names_a_job(void **state)
+static void only_the_exact_handle_names_a_job(void **state)
 {
     struct gear *t = *state;
 
@@ -134,11 +134,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_prefix_may_be_chosen, with_a_prefix, gear_teardown),
-        cmocka_unit_test_setup_teardown(a_long_prefix_is_cut_to_what_clients_have_room_for,
+        cmocka_unit_test_setup_teardown(a_long_prefix_is_cut_to_the_limit_of_clients,
                                         with_a_long_prefix, gear_teardown),
         cmocka_unit_test(a_prefix_with_blanks_or_control_bytes_is_refused),
         cmocka_unit_test_setup_teardown(ids_may_be_very_large, with_large_ids, gear_teardown),
-        GEAR(only_the_very_handle_names_a_job),
+        GEAR(only_the_exact_handle_names_a_job),
         GEAR(a_handle_of_any_length_is_answered),
     };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What waits for the store, and what does not. The store of this world is behind, and catches up
-// when a test says so.
+// Replies that wait for the store, and replies that do not. The store of this test is behind, and
+// catches up when the test says so.
 
 #include "tests/proto_gearman/admin_gear.h"
 
@@ -18,7 +18,7 @@ static int behind_setup(void **state)
     return 0;
 }
 
-// The peer sends `said`, and hears `heard` when the store has caught up, not before.
+// The peer sends `said`, and receives `heard` only after the store has caught up.
 #define holds(t, peer, said, heard)                                                                \
     do {                                                                                           \
         gear_says((peer), (said), NOTHING);                                                        \
@@ -26,13 +26,13 @@ static int behind_setup(void **state)
         gear_hears((peer), (heard));                                                               \
     } while (0)
 
-// Something of a stranger's is on its way to the store.
+// A record of another client is not stored yet.
 static void fall_behind(struct gear *t)
 {
     gear_says(t->c, REQ(SUBMIT_JOB_BG, "stranger", "", ""), NOTHING);
 }
 
-// The worker `b` has job 1 of `a`, who knows of it.
+// The worker `b` has job 1 of `a`, which has received the handle.
 static void begin_kept(struct gear *t)
 {
     gear_says(t->b, REQ(CAN_DO, "f"), NOTHING);
@@ -70,7 +70,7 @@ static void a_submission_that_joins_waits_for_the_record_of_the_job(void **state
     gear_hears(t->c, CREATED("T:1"));
 }
 
-static void a_submission_that_joins_a_safe_job_is_answered_at_once(void **state)
+static void a_submission_that_joins_a_stored_job_is_answered_at_once(void **state)
 {
     struct gear *t = *state;
 
@@ -80,7 +80,7 @@ static void a_submission_that_joins_a_safe_job_is_answered_at_once(void **state)
     gear_says(t->b, REQ(SUBMIT_JOB_BG, "f", "u", "x"), CREATED("T:1"));
 }
 
-static void a_job_that_becomes_kept_waits_for_its_record(void **state)
+static void a_job_that_becomes_durable_waits_for_its_record(void **state)
 {
     struct gear *t = *state;
 
@@ -134,7 +134,7 @@ static void a_submission_that_is_refused_is_refused_at_once(void **state)
 // Bodies and results
 //
 
-static void a_job_is_assigned_when_it_is_safe(void **state)
+static void a_job_is_assigned_when_it_is_stored(void **state)
 {
     struct gear *t = *state;
 
@@ -152,7 +152,7 @@ static void a_job_is_assigned_when_it_is_safe(void **state)
                     RES(JOB_ASSIGN_ALL, "T:3", "f", "", "r", "3")));
 }
 
-static void a_safe_job_is_assigned_while_others_are_not(void **state)
+static void a_stored_job_is_assigned_while_others_are_not(void **state)
 {
     struct gear *t = *state;
 
@@ -161,7 +161,7 @@ static void a_safe_job_is_assigned_while_others_are_not(void **state)
     gear_says(t->b, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, "T:1", "f", "x"));
 }
 
-static void the_end_of_a_kept_job_waits_for_its_record(void **state)
+static void the_end_of_a_durable_job_waits_for_its_record(void **state)
 {
     static const char *const ends[] = {"complete", "fail", "exception", "exception unwanted"};
 
@@ -189,7 +189,7 @@ static void the_end_of_a_kept_job_waits_for_its_record(void **state)
     }
 }
 
-static void what_a_worker_says_of_a_safe_job_is_told_at_once(void **state)
+static void reports_about_a_stored_job_are_sent_at_once(void **state)
 {
     struct gear *t = *state;
 
@@ -200,7 +200,7 @@ static void what_a_worker_says_of_a_safe_job_is_told_at_once(void **state)
     gear_hears(t->a, MANY(RES(WORK_STATUS, "T:1", "1", "2"), RES(WORK_DATA, "T:1", "part")));
 }
 
-static void a_list_does_not_wait_for_what_is_told_behind_it(void **state)
+static void a_list_does_not_wait_for_the_packets_after_it(void **state)
 {
     struct gear *t = *state;
 
@@ -248,10 +248,10 @@ static void a_foreground_job_is_cancelled_at_once(void **state)
 }
 
 //
-// What does not wait
+// Replies that do not wait
 //
 
-static void other_answers_leave_at_once(void **state)
+static void other_replies_leave_at_once(void **state)
 {
     struct gear *t = *state;
 
@@ -281,7 +281,7 @@ static void a_sleeping_worker_is_woken_at_once(void **state)
 }
 
 //
-// Order, and who does not wait for it
+// The order of replies, and clients that disconnect
 //
 
 static void packets_of_a_connection_keep_their_order(void **state)
@@ -300,7 +300,7 @@ static void packets_of_a_connection_keep_their_order(void **state)
                           RES(WORK_COMPLETE, "T:2", "end")));
 }
 
-static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
+static void a_client_may_disconnect_while_its_output_is_held(void **state)
 {
     struct gear *t = *state;
 
@@ -315,7 +315,7 @@ static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
     gear_says(t->c, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, "T:1", "f", "x"));
 }
 
-static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **state)
+static void a_worker_lost_before_its_job_is_stored_costs_no_attempt(void **state)
 {
     struct gear *t = *state;
     struct peer *worker = peer_new(t->rig);
@@ -334,8 +334,8 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
     assert_int_equal(gear_job(t, 1).attempts, 1);
 }
 
-// Of a job that fails when its worker's time is over, too.
-static void time_that_is_over_before_a_job_is_safe_costs_no_attempt(void **state)
+// The same for a job that fails when the time-out of its worker ends.
+static void a_time_out_before_the_job_is_stored_costs_no_attempt(void **state)
 {
     struct gear *t = *state;
 
@@ -359,24 +359,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         BEHIND(each_kind_of_background_submission_waits_for_its_record),
         BEHIND(a_submission_that_joins_waits_for_the_record_of_the_job),
-        BEHIND(a_submission_that_joins_a_safe_job_is_answered_at_once),
-        BEHIND(a_job_that_becomes_kept_waits_for_its_record),
+        BEHIND(a_submission_that_joins_a_stored_job_is_answered_at_once),
+        BEHIND(a_job_that_becomes_durable_waits_for_its_record),
         BEHIND(a_foreground_job_does_not_wait_for_the_records_of_others),
         BEHIND(a_foreground_job_waits_for_its_id),
         BEHIND(a_submission_that_is_refused_is_refused_at_once),
-        BEHIND(a_job_is_assigned_when_it_is_safe),
-        BEHIND(a_safe_job_is_assigned_while_others_are_not),
-        BEHIND(the_end_of_a_kept_job_waits_for_its_record),
-        BEHIND(what_a_worker_says_of_a_safe_job_is_told_at_once),
-        BEHIND(a_list_does_not_wait_for_what_is_told_behind_it),
+        BEHIND(a_job_is_assigned_when_it_is_stored),
+        BEHIND(a_stored_job_is_assigned_while_others_are_not),
+        BEHIND(the_end_of_a_durable_job_waits_for_its_record),
+        BEHIND(reports_about_a_stored_job_are_sent_at_once),
+        BEHIND(a_list_does_not_wait_for_the_packets_after_it),
         BEHIND(a_cancellation_waits_for_its_record),
         BEHIND(a_foreground_job_is_cancelled_at_once),
-        BEHIND(other_answers_leave_at_once),
+        BEHIND(other_replies_leave_at_once),
         BEHIND(a_sleeping_worker_is_woken_at_once),
         BEHIND(packets_of_a_connection_keep_their_order),
-        BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
-        BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
-        BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),
+        BEHIND(a_client_may_disconnect_while_its_output_is_held),
+        BEHIND(a_worker_lost_before_its_job_is_stored_costs_no_attempt),
+        BEHIND(a_time_out_before_the_job_is_stored_costs_no_attempt),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 
-// Coalescing: submissions with the unique of a job that is there join it.
+// Coalescing: a submission with the unique of a live job joins it.
 
 #include "tests/proto_gearman/wire_gear.h"
 
 #include "core/policy.h"
 
-// The worker can do "f" and takes the job.
+// The worker offers "f" and takes the job.
 static void grab(struct peer *worker, const char *handle, const char *body)
 {
     gear_says(worker, MANY(REQ(CAN_DO, "f"), REQ(GRAB_JOB)), RES(JOB_ASSIGN, handle, "f", body));
@@ -131,7 +131,7 @@ static void one_connection_gets_a_packet_for_each_submission(void **state)
     gear_hears(t->b, MANY(data, warning, progress, done));
 }
 
-static void very_many_submissions_are_all_told(void **state)
+static void all_of_many_submissions_get_the_result(void **state)
 {
     struct gear *t = *state;
     struct slice done = RES(WORK_COMPLETE, H(1), "r");
@@ -150,7 +150,7 @@ static void very_many_submissions_are_all_told(void **state)
     assert_int_equal(peer_hear(t->b).len, 500 * done.len);
 }
 
-static void each_submission_is_told_of_a_failure(void **state)
+static void each_submission_gets_the_failure(void **state)
 {
     struct gear *t = *state;
 
@@ -177,7 +177,7 @@ static void a_late_joiner_gets_the_last_status_at_once(void **state)
     gear_hears(t->a, NOTHING);
 }
 
-static void a_status_of_a_lost_attempt_is_not_told(void **state)
+static void a_late_joiner_does_not_get_the_status_of_a_lost_attempt(void **state)
 {
     struct gear *t = *state;
     struct peer *worker = peer_new(t->rig);
@@ -203,7 +203,7 @@ static void a_unique_is_free_when_its_job_is_done(void **state)
     gear_says(t->c, REQ(SUBMIT_JOB, "f", "u", "x"), RES(JOB_CREATED, H(3)));
 }
 
-static void a_foreground_client_that_leaves_takes_no_background_job_with_it(void **state)
+static void a_background_job_stays_when_a_foreground_client_disconnects(void **state)
 {
     struct gear *t = *state;
 
@@ -239,7 +239,7 @@ static void both_kinds_of_clients_may_share_a_running_job(void **state)
     gear_hears(t->a, NOTHING);
 }
 
-static void a_running_job_whose_clients_left_runs_on(void **state)
+static void a_running_job_whose_clients_disconnected_continues(void **state)
 {
     struct gear *t = *state;
 
@@ -250,7 +250,7 @@ static void a_running_job_whose_clients_left_runs_on(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_running_job_whose_clients_left_may_be_joined_for_real(void **state)
+static void a_running_job_whose_clients_disconnected_can_be_joined(void **state)
 {
     struct gear *t = *state;
 
@@ -275,7 +275,7 @@ static void a_joined_job_outlives_its_worker(void **state)
     grab(t->c, H(1), "x");
 }
 
-static void a_job_that_nobody_waits_for_goes_with_its_worker(void **state)
+static void a_job_without_clients_ends_with_its_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -287,7 +287,7 @@ static void a_job_that_nobody_waits_for_goes_with_its_worker(void **state)
     gear_says(t->b, REQ(SUBMIT_JOB, "f", "u", "x"), RES(JOB_CREATED, H(2)));
 }
 
-static void a_queued_job_whose_last_client_left_gives_its_unique_free(void **state)
+static void a_queued_job_whose_last_client_disconnected_gives_up_its_unique(void **state)
 {
     struct gear *t = *state;
 
@@ -300,7 +300,7 @@ static void a_queued_job_whose_last_client_left_gives_its_unique_free(void **sta
     gear_says(t->c, REQ(SUBMIT_JOB, "f", "u", "z"), RES(JOB_CREATED, H(2)));
 }
 
-// As gearmand has it.
+// As in gearmand.
 static void a_submission_without_a_moment_leaves_an_epoch_job_as_it_is(void **state)
 {
     struct gear *t = *state;
@@ -328,7 +328,7 @@ static void the_earlier_of_two_moments_counts(void **state)
     jobs_are(t, "f", JOB_READY, 1);
 }
 
-static void a_buried_job_gives_its_unique_free(void **state)
+static void a_buried_job_gives_up_its_unique(void **state)
 {
     struct gear *t = *state;
 
@@ -340,8 +340,8 @@ static void a_buried_job_gives_its_unique_free(void **state)
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "u", "y"), RES(JOB_CREATED, H(2)));
 }
 
-// What hashes a workload that is coming takes memory, too. Of the packet, all but the workload has
-// come.
+// Hashing a workload while it arrives takes memory, too. All of the packet but its workload has
+// arrived.
 static size_t held_of_a_long_job(struct gear *t, const char *unique, size_t len)
 {
     struct slice all = REQ(SUBMIT_JOB_BG, "f", unique, gear_run('x', len));
@@ -355,7 +355,7 @@ static size_t held_of_a_long_job(struct gear *t, const char *unique, size_t len)
     return held;
 }
 
-static void a_long_workload_is_hashed_as_it_comes_where_it_is_a_key(void **state)
+static void a_long_workload_that_is_a_key_is_hashed_while_it_arrives(void **state)
 {
     const struct policy_rule rule = {.glob = SLICE("f"), .spec = {.unique_body = true}};
     struct gear *t = *state;
@@ -381,23 +381,23 @@ int main(void)
         GEAR(a_dash_with_an_empty_workload_joins_nothing),
         GEAR(workloads_and_uniques_are_never_mistaken_for_each_other),
         GEAR(one_connection_gets_a_packet_for_each_submission),
-        GEAR(very_many_submissions_are_all_told),
-        GEAR(each_submission_is_told_of_a_failure),
+        GEAR(all_of_many_submissions_get_the_result),
+        GEAR(each_submission_gets_the_failure),
         GEAR(a_late_joiner_gets_the_last_status_at_once),
-        GEAR(a_status_of_a_lost_attempt_is_not_told),
+        GEAR(a_late_joiner_does_not_get_the_status_of_a_lost_attempt),
         GEAR(a_unique_is_free_when_its_job_is_done),
-        GEAR(a_foreground_client_that_leaves_takes_no_background_job_with_it),
+        GEAR(a_background_job_stays_when_a_foreground_client_disconnects),
         GEAR(a_background_submission_keeps_a_foreground_job),
         GEAR(both_kinds_of_clients_may_share_a_running_job),
-        GEAR(a_running_job_whose_clients_left_runs_on),
-        GEAR(a_running_job_whose_clients_left_may_be_joined_for_real),
+        GEAR(a_running_job_whose_clients_disconnected_continues),
+        GEAR(a_running_job_whose_clients_disconnected_can_be_joined),
         GEAR(a_joined_job_outlives_its_worker),
-        GEAR(a_job_that_nobody_waits_for_goes_with_its_worker),
-        GEAR(a_queued_job_whose_last_client_left_gives_its_unique_free),
+        GEAR(a_job_without_clients_ends_with_its_worker),
+        GEAR(a_queued_job_whose_last_client_disconnected_gives_up_its_unique),
         GEAR(a_submission_without_a_moment_leaves_an_epoch_job_as_it_is),
         GEAR(the_earlier_of_two_moments_counts),
-        GEAR(a_buried_job_gives_its_unique_free),
-        GEAR(a_long_workload_is_hashed_as_it_comes_where_it_is_a_key),
+        GEAR(a_buried_job_gives_up_its_unique),
+        GEAR(a_long_workload_that_is_a_key_is_hashed_while_it_arrives),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

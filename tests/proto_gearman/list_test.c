@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-// The lists of an administrator: what a line has, and that no name can break one.
+// The lists of an administrator: the fields of a line, and names that must not break a line.
 
 #include "tests/proto_gearman/admin_gear.h"
 
 //
-// What they tell
+// The fields of a line
 //
 
 static void status_counts_jobs_and_workers(void **state)
@@ -25,7 +25,7 @@ static void status_counts_jobs_and_workers(void **state)
     types(t->c, "prioritystatus", "f\t0\t1\t2\t2\ng\t0\t1\t0\t0\nh\t0\t0\t0\t1\n.\n");
 }
 
-static void lists_show_what_came_by_another_protocol(void **state)
+static void lists_show_objects_of_other_protocols(void **state)
 {
     struct gear *t = *state;
     struct peer *producer = peer_new_other(t->rig);
@@ -50,7 +50,7 @@ static void workers_lists_all_connections_newest_first(void **state)
     types(t->b, "workers", "2 127.0.0.1 - :\n1 127.0.0.1 al : z y\n.\n");
 }
 
-static void show_jobs_tells_attempts_and_whether_a_job_is_kept(void **state)
+static void show_jobs_shows_attempts_and_durability(void **state)
 {
     struct gear *t = *state;
     struct peer *worker = peer_new(t->rig);
@@ -68,7 +68,7 @@ static void show_jobs_tells_attempts_and_whether_a_job_is_kept(void **state)
     types(t->b, "show jobs", ".\n");
 }
 
-static void show_unique_jobs_tells_what_the_client_said(void **state)
+static void show_unique_jobs_shows_the_uniques_of_clients(void **state)
 {
     struct gear *t = *state;
 
@@ -100,7 +100,7 @@ static void names_cannot_break_a_list(void **state)
           "1 127.0.0.1 i%20d%0A%7F : c%0Ad%09%1B a%20b\n.\n");
 }
 
-static void a_percent_sign_is_escaped_where_it_would_look_like_an_escape(void **state)
+static void a_percent_sign_is_escaped_if_it_would_look_like_an_escape(void **state)
 {
     struct gear *t = *state;
 
@@ -130,12 +130,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ADMIN(status_counts_jobs_and_workers),
-        ADMIN(lists_show_what_came_by_another_protocol),
+        ADMIN(lists_show_objects_of_other_protocols),
         ADMIN(workers_lists_all_connections_newest_first),
-        ADMIN(show_jobs_tells_attempts_and_whether_a_job_is_kept),
-        ADMIN(show_unique_jobs_tells_what_the_client_said),
+        ADMIN(show_jobs_shows_attempts_and_durability),
+        ADMIN(show_unique_jobs_shows_the_uniques_of_clients),
         ADMIN(names_cannot_break_a_list),
-        ADMIN(a_percent_sign_is_escaped_where_it_would_look_like_an_escape),
+        ADMIN(a_percent_sign_is_escaped_if_it_would_look_like_an_escape),
         ADMIN(uniques_cannot_break_a_list),
     };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
-// Jobs whose workers are lost, or fail, and how often they are begun.
+// Jobs whose workers disconnect or fail, and the number of their attempts.
 
 #include "tests/proto_gearman/wire_gear.h"
 
-// A worker comes, takes the job, and its connection breaks.
+// A worker connects, takes the job, and disconnects.
 static void lose_at(struct gear *t, const char *body, const char *file, int line)
 {
     struct peer *worker = peer_new(t->rig);
@@ -69,7 +69,7 @@ static void a_half_closed_worker_is_lost(void **state)
     take(t->c, "x");
 }
 
-static void without_a_limit_a_job_is_begun_again_and_again(void **state)
+static void without_a_limit_a_job_has_any_number_of_attempts(void **state)
 {
     struct gear *t = *state;
 
@@ -81,7 +81,7 @@ static void without_a_limit_a_job_is_begun_again_and_again(void **state)
     jobs_are(t, "f", JOB_READY, 1);
 }
 
-// With this many job_retries, a foreground and a background job are begun that often.
+// With this value of job_retries, a foreground and a background job have `attempts` attempts.
 static void is_begun(struct gear *t, int64_t retries, int times)
 {
     const char *handle;
@@ -126,7 +126,7 @@ static void the_limit_at_submission_counts(void **state)
     gear_hears(t->a, RES(WORK_FAIL, H(1)));
 }
 
-static void a_job_out_of_attempts_gives_its_unique_free(void **state)
+static void a_job_out_of_attempts_gives_up_its_unique(void **state)
 {
     struct gear *t = *state;
 
@@ -154,7 +154,7 @@ static void a_failure_is_never_retried(void **state)
 // on_fail = bury
 //
 
-static void failed_background_jobs_may_be_kept(void **state)
+static void failed_background_jobs_may_be_buried(void **state)
 {
     struct gear *t = *state;
 
@@ -168,7 +168,7 @@ static void failed_background_jobs_may_be_kept(void **state)
     gear_says(t->b, REQ(GRAB_JOB), RES(NO_JOB));
 }
 
-static void a_background_job_out_of_attempts_may_be_kept(void **state)
+static void a_background_job_out_of_attempts_may_be_buried(void **state)
 {
     struct gear *t = *state;
 
@@ -181,7 +181,7 @@ static void a_background_job_out_of_attempts_may_be_kept(void **state)
     jobs_are(t, "f", JOB_BURIED, 1);
 }
 
-static void failed_foreground_jobs_are_not_kept(void **state)
+static void failed_foreground_jobs_are_not_buried(void **state)
 {
     struct gear *t = *state;
 
@@ -193,7 +193,7 @@ static void failed_foreground_jobs_are_not_kept(void **state)
     jobs_are(t, "f", JOB_BURIED, 0);
 }
 
-static void who_joined_a_job_that_is_kept_is_told_that_it_failed(void **state)
+static void a_client_that_joined_a_buried_job_gets_its_failure(void **state)
 {
     struct gear *t = *state;
 
@@ -216,15 +216,15 @@ int main(void)
         GEAR(the_job_of_a_lost_worker_goes_to_the_back),
         GEAR(all_jobs_of_a_lost_worker_come_back_in_their_order),
         GEAR(a_half_closed_worker_is_lost),
-        GEAR(without_a_limit_a_job_is_begun_again_and_again),
+        GEAR(without_a_limit_a_job_has_any_number_of_attempts),
         GEAR(job_retries_are_the_number_of_attempts),
         GEAR(the_limit_at_submission_counts),
-        GEAR(a_job_out_of_attempts_gives_its_unique_free),
+        GEAR(a_job_out_of_attempts_gives_up_its_unique),
         GEAR(a_failure_is_never_retried),
-        GEAR(failed_background_jobs_may_be_kept),
-        GEAR(a_background_job_out_of_attempts_may_be_kept),
-        GEAR(failed_foreground_jobs_are_not_kept),
-        GEAR(who_joined_a_job_that_is_kept_is_told_that_it_failed),
+        GEAR(failed_background_jobs_may_be_buried),
+        GEAR(a_background_job_out_of_attempts_may_be_buried),
+        GEAR(failed_foreground_jobs_are_not_buried),
+        GEAR(a_client_that_joined_a_buried_job_gets_its_failure),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// maxqueue: how many jobs a function may have for one of each priority to be accepted.
+// maxqueue: the limits for the jobs of a function, one for each priority.
 
 #include "tests/proto_gearman/admin_gear.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-// Submits one job of each priority, high first, and says by a letter what became of it.
+// Submits one job of each priority, high first; a letter for each says whether it was accepted.
 static const char *admitted(struct gear *t)
 {
     static const char *const types[] = {SUBMIT_JOB_HIGH_BG, SUBMIT_JOB_BG, SUBMIT_JOB_LOW_BG};
@@ -62,7 +62,7 @@ static void of_two_limits_low_has_none(void **state)
     assert_string_equal(admitted(t), "--l");
 }
 
-static void what_is_no_limit_means_none(void **state)
+static void an_invalid_limit_means_no_limit(void **state)
 {
     static const char *const lines[] = {"maxqueue f 0\n", "maxqueue f -1\n", "maxqueue f x\n",
                                         "maxqueue f 18446744073709551617\n",
@@ -115,7 +115,7 @@ static void a_policy_limits_functions_too(void **state)
     gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "", "ab"), "QUEUE_ERROR");
 }
 
-static void a_limit_of_an_unknown_function_is_taken_and_forgotten(void **state)
+static void a_limit_of_an_unknown_function_has_no_effect(void **state)
 {
     struct gear *t = *state;
 
@@ -124,7 +124,7 @@ static void a_limit_of_an_unknown_function_is_taken_and_forgotten(void **state)
     assert_string_equal(admitted(t), "hnl");
 }
 
-static void a_limit_holds_after_the_last_job_has_gone(void **state)
+static void a_limit_holds_after_the_last_job_has_ended(void **state)
 {
     struct gear *t = *state;
     struct peer *producer = peer_new_other(t->rig);
@@ -154,12 +154,12 @@ int main(void)
         ADMIN(one_limit_is_for_all_priorities),
         ADMIN(three_limits_are_for_high_normal_and_low),
         ADMIN(of_two_limits_low_has_none),
-        ADMIN(what_is_no_limit_means_none),
+        ADMIN(an_invalid_limit_means_no_limit),
         ADMIN(a_limit_counts_running_and_delayed_jobs_but_no_buried_ones),
         ADMIN(a_submission_that_joins_a_job_needs_no_room),
         ADMIN(a_policy_limits_functions_too),
-        ADMIN(a_limit_of_an_unknown_function_is_taken_and_forgotten),
-        ADMIN(a_limit_holds_after_the_last_job_has_gone),
+        ADMIN(a_limit_of_an_unknown_function_has_no_effect),
+        ADMIN(a_limit_holds_after_the_last_job_has_ended),
         ADMIN(a_function_that_is_dropped_loses_its_limit),
     };
 

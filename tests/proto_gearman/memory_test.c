@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
-// right, and whoever is not served is told so or sees the connection close.
+// Each allocation of a session fails once: nothing crashes or leaks, the invariants hold, and a
+// peer that is not served gets an error or sees the connection close.
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_pieces.h"
@@ -18,7 +18,7 @@
 struct outcome {
     char heard[HEARD_MAX];
     size_t len;
-    bool refused; // the connection, or something asked for
+    bool refused; // the connection, or a request
 };
 
 static bool contains(struct slice bytes, struct slice part)
@@ -31,7 +31,7 @@ static bool contains(struct slice bytes, struct slice part)
     return false;
 }
 
-// Plays the script with the n-th allocation failing. False where there were fewer than n.
+// Plays the script while the n-th allocation fails. False: there were fewer than n.
 static bool play(const struct gear_script *script, size_t piece, size_t n, struct outcome *outcome)
 {
     struct gear_options settings = GEAR_DEFAULTS;
@@ -67,7 +67,7 @@ static bool play(const struct gear_script *script, size_t piece, size_t n, struc
     return failed;
 }
 
-// Returns how many allocations there were.
+// Returns the number of allocations.
 static size_t fail_each(const struct gear_script *script, size_t piece)
 {
     static struct outcome whole, lacking;
@@ -117,8 +117,8 @@ static void each_allocation_of_a_long_workload_may_fail(void **state)
     }
 }
 
-// What a client of job 1 has heard when that job is gone: its end, unless it was not served; and
-// all that came before, where that end is a good one.
+// Checks the packets that a client of job 1 has received when the job has ended: its end, unless
+// the client was not served, and, if the job was completed, everything before.
 static void knows_the_end(struct peer *client, const char *data, const char *result)
 {
     struct slice heard = peer_hear(client);
@@ -132,8 +132,8 @@ static void knows_the_end(struct peer *client, const char *data, const char *res
     }
 }
 
-// Two clients wait and a worker reports, with the n-th allocation of it all failing. False where
-// there were fewer than n.
+// Two clients wait and a worker reports, while the n-th allocation fails. False: there were fewer
+// than n.
 static bool work(size_t n)
 {
     struct gear *t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Sleeping workers: PRE_SLEEP asks for one NOOP as soon as there may be a job.
+// Sleeping workers: after PRE_SLEEP, a worker gets one NOOP as soon as there may be a job.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -42,7 +42,7 @@ static void a_sleeping_worker_is_woken_by_a_job(void **state)
     gear_grabs(t->b, "f", "x");
 }
 
-static void a_worker_that_falls_asleep_over_a_job_is_woken_at_once(void **state)
+static void a_worker_that_sleeps_when_a_job_is_ready_is_woken_at_once(void **state)
 {
     struct gear *t = *state;
 
@@ -75,7 +75,7 @@ static void sleeping_twice_asks_for_one_wake_up(void **state)
     gear_hears(t->b, RES(NOOP));
 }
 
-static void all_that_sleep_are_woken(void **state)
+static void all_sleeping_workers_are_woken(void **state)
 {
     struct gear *t = *state;
 
@@ -146,7 +146,7 @@ static void other_packets_do_not_wake_a_worker_up(void **state)
     gear_hears(t->b, RES(NOOP));
 }
 
-static void a_job_of_another_function_wakes_nobody(void **state)
+static void a_job_of_another_function_wakes_no_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -176,7 +176,7 @@ static void a_new_function_wakes_a_sleeping_worker_if_a_job_waits(void **state)
     gear_grabs(t->b, "f", "x");
 }
 
-static void a_function_that_is_given_up_wakes_its_worker_no_more(void **state)
+static void a_function_that_is_given_up_no_longer_wakes_its_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -211,7 +211,7 @@ static void a_worker_that_never_grabs_withholds_nothing(void **state)
     gear_grabs(t->c, "f", "x");
 }
 
-static void a_job_for_later_wakes_nobody_before_its_time(void **state)
+static void a_delayed_job_wakes_no_worker_before_its_time(void **state)
 {
     struct gear *t = *state;
 
@@ -226,7 +226,7 @@ static void a_job_for_later_wakes_nobody_before_its_time(void **state)
     gear_grabs(t->b, "f", "x");
 }
 
-static void a_job_for_later_hides_no_job_that_is_ready(void **state)
+static void a_delayed_job_does_not_hide_a_ready_one(void **state)
 {
     struct gear *t = *state;
 
@@ -236,7 +236,7 @@ static void a_job_for_later_hides_no_job_that_is_ready(void **state)
     gear_grabs(t->b, "f", "low");
 }
 
-static void a_job_that_comes_back_wakes_those_who_sleep(void **state)
+static void a_job_that_is_ready_again_wakes_sleeping_workers(void **state)
 {
     struct gear *t = *state;
 
@@ -249,7 +249,7 @@ static void a_job_that_comes_back_wakes_those_who_sleep(void **state)
     gear_grabs(t->b, "f", "x");
 }
 
-static void a_worker_that_gives_a_function_up_keeps_its_job_and_wakes_nobody(void **state)
+static void a_worker_that_gives_a_function_up_keeps_its_job_and_wakes_no_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -266,25 +266,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         GEAR(a_sleeping_worker_is_woken_by_a_job),
-        GEAR(a_worker_that_falls_asleep_over_a_job_is_woken_at_once),
+        GEAR(a_worker_that_sleeps_when_a_job_is_ready_is_woken_at_once),
         GEAR(a_sleeping_worker_is_woken_once),
         GEAR(sleeping_twice_asks_for_one_wake_up),
-        GEAR(all_that_sleep_are_woken),
+        GEAR(all_sleeping_workers_are_woken),
         cmocka_unit_test_setup_teardown(one_job_may_wake_one_worker_at_a_time, waking_one,
                                         gear_teardown),
         cmocka_unit_test_setup_teardown(one_job_may_wake_two_workers, waking_two, gear_teardown),
         GEAR(a_worker_that_grabs_is_awake),
         GEAR(other_packets_do_not_wake_a_worker_up),
-        GEAR(a_job_of_another_function_wakes_nobody),
+        GEAR(a_job_of_another_function_wakes_no_worker),
         GEAR(a_worker_that_sleeps_without_functions_is_not_woken),
         GEAR(a_new_function_wakes_a_sleeping_worker_if_a_job_waits),
-        GEAR(a_function_that_is_given_up_wakes_its_worker_no_more),
+        GEAR(a_function_that_is_given_up_no_longer_wakes_its_worker),
         GEAR(a_worker_that_is_too_late_gets_no_job),
         GEAR(a_worker_that_never_grabs_withholds_nothing),
-        GEAR(a_job_for_later_wakes_nobody_before_its_time),
-        GEAR(a_job_for_later_hides_no_job_that_is_ready),
-        GEAR(a_job_that_comes_back_wakes_those_who_sleep),
-        GEAR(a_worker_that_gives_a_function_up_keeps_its_job_and_wakes_nobody),
+        GEAR(a_delayed_job_wakes_no_worker_before_its_time),
+        GEAR(a_delayed_job_does_not_hide_a_ready_one),
+        GEAR(a_job_that_is_ready_again_wakes_sleeping_workers),
+        GEAR(a_worker_that_gives_a_function_up_keeps_its_job_and_wakes_no_worker),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

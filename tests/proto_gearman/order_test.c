@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Which job a worker gets: the lowest priority number of all its functions first; among equals its
-// functions in turn, and within a function the job that came first.
+// Which job a worker gets: the one with the lowest priority number of all its functions; among
+// equals, its functions in turn, and within a function the oldest job.
 
 #include "tests/proto_gearman/wire_gear.h"
 

@@ -4,7 +4,7 @@
 
 #include "tests/proto_gearman/wire_gear.h"
 
-static void idle_peer_is_disconnected_without_a_word(void **state)
+static void idle_peer_is_disconnected_without_a_reply(void **state)
 {
     struct gear *t = *state;
 
@@ -47,17 +47,17 @@ static void client_that_waits_and_worker_that_works_are_not_idle(void **state)
     assert_true(peer_closed(t->b));
 }
 
-// A packet as far as its first bytes.
+// The first `len` bytes of a packet.
 static struct slice beginning(struct slice packet, size_t len)
 {
     return slice_of(packet.ptr, len);
 }
 
-static void slow_packet_is_answered_by_an_error_and_the_end(void **state)
+static void slow_packet_gets_an_error_and_a_disconnect(void **state)
 {
     struct gear *t = *state;
-    // One that is kept until it is complete, one whose data is received as it comes, and one whose
-    // header is not there.
+    // A packet that the host stores until it is complete, one whose data is received in pieces, and
+    // one whose header is incomplete.
     struct slice packets[] = {
         beginning(REQ(SUBMIT_JOB, "f", "u", "some data"), 16),
         beginning(REQ(SUBMIT_JOB, "f", "u", gear_run('x', 100000)), 20000),
@@ -79,7 +79,7 @@ static void slow_packet_is_answered_by_an_error_and_the_end(void **state)
     assert_null(broker_find(rig_broker(t->rig), 1));
 }
 
-static void data_that_goes_on_by_a_kib_has_time(void **state)
+static void data_that_advances_by_a_kib_is_not_slow(void **state)
 {
     struct gear *t = *state;
     struct slice packet = REQ(SUBMIT_JOB_BG, "f", "u", gear_run('x', 100000));
@@ -93,7 +93,7 @@ static void data_that_goes_on_by_a_kib_has_time(void **state)
     assert_false(peer_closed(t->a));
 }
 
-static void slow_line_of_text_ends_without_a_word(void **state)
+static void slow_line_of_text_is_disconnected_without_a_reply(void **state)
 {
     struct gear *t = *state;
 
@@ -122,12 +122,12 @@ static void worker_whose_report_is_too_slow_gives_its_job_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GEAR(idle_peer_is_disconnected_without_a_word),
+        GEAR(idle_peer_is_disconnected_without_a_reply),
         GEAR(sleeping_worker_is_not_idle_but_one_that_is_awake_is),
         GEAR(client_that_waits_and_worker_that_works_are_not_idle),
-        GEAR(slow_packet_is_answered_by_an_error_and_the_end),
-        GEAR(data_that_goes_on_by_a_kib_has_time),
-        GEAR(slow_line_of_text_ends_without_a_word),
+        GEAR(slow_packet_gets_an_error_and_a_disconnect),
+        GEAR(data_that_advances_by_a_kib_is_not_slow),
+        GEAR(slow_line_of_text_is_disconnected_without_a_reply),
         GEAR(worker_whose_report_is_too_slow_gives_its_job_back),
     };
 

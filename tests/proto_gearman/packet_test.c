@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// The frame of packets, good and hostile, before anything is done with what is in them.
+// The framing of packets, valid and hostile, before they are carried out.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -59,7 +59,7 @@ static void the_body_of_a_refused_type_is_skipped(void **state)
     }
 }
 
-static void a_packet_that_says_it_is_an_answer_is_refused_and_skipped(void **state)
+static void a_packet_with_the_magic_of_a_response_is_refused_and_skipped(void **state)
 {
     struct gear *t = *state;
 
@@ -114,7 +114,7 @@ static void every_packet_with_too_few_arguments_is_refused(void **state)
     assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
 }
 
-// As Perl's Gearman::Worker sends it for a function that returns nothing.
+// Perl's Gearman::Worker sends this for a function that returns nothing.
 static void a_report_that_is_only_a_handle_has_no_data(void **state)
 {
     struct gear *t = *state;
@@ -193,7 +193,7 @@ static void arguments_before_the_data_have_a_limit(void **state)
     gear_says(t->c, PING, PONG);
 }
 
-static void a_long_argument_without_an_end_is_refused_before_it_has_all_come(void **state)
+static void a_long_argument_without_an_end_is_refused_before_it_is_complete(void **state)
 {
     struct gear *t = *state;
     struct slice packet = REQ(SUBMIT_JOB, gear_run('f', 100000), "u", "x");
@@ -232,7 +232,7 @@ static int with_a_small_budget(void **state)
     return gear_setup_with(state, (struct rig_options){.budget = 8}, GEAR_DEFAULTS);
 }
 
-static void what_leaves_is_divided_into_packets_and_the_text_between(void **state)
+static void output_is_split_into_packets_and_text(void **state)
 {
     struct slice packet = RES(WORK_COMPLETE, H(1), "result");
 
@@ -246,7 +246,7 @@ static void what_leaves_is_divided_into_packets_and_the_text_between(void **stat
     assert_int_equal(gearman_frontend.message_len(SLICE("f\t0\t0\t0\n.\n")), 10);
 }
 
-static void a_flood_of_packets_leaves_others_their_turn(void **state)
+static void a_flood_of_packets_does_not_hold_up_other_peers(void **state)
 {
     struct gear *t = *state;
 
@@ -262,7 +262,7 @@ static void a_flood_of_packets_leaves_others_their_turn(void **state)
     }
 }
 
-// Eight packets fit into a feed, but not eight that each ask for a job of hundreds of functions.
+// A feed has room for eight packets, but not for eight that each search hundreds of functions.
 static void a_grab_over_many_functions_counts_for_several_packets(void **state)
 {
     struct gear *t = *state;
@@ -290,7 +290,7 @@ int main(void)
         GEAR(packets_in_a_row_are_answered_in_their_order),
         GEAR(a_type_that_no_peer_may_send_is_refused),
         GEAR(the_body_of_a_refused_type_is_skipped),
-        GEAR(a_packet_that_says_it_is_an_answer_is_refused_and_skipped),
+        GEAR(a_packet_with_the_magic_of_a_response_is_refused_and_skipped),
         GEAR(any_other_magic_is_refused_and_ends_the_connection),
         GEAR(every_packet_with_too_few_arguments_is_refused),
         GEAR(a_report_that_is_only_a_handle_has_no_data),
@@ -298,11 +298,11 @@ int main(void)
         GEAR(the_last_argument_without_data_ends_at_a_nul),
         GEAR(arguments_of_any_length_and_of_any_bytes_are_found),
         GEAR(arguments_before_the_data_have_a_limit),
-        GEAR(a_long_argument_without_an_end_is_refused_before_it_has_all_come),
+        GEAR(a_long_argument_without_an_end_is_refused_before_it_is_complete),
         GEAR(a_packet_may_end_with_its_header),
         GEAR(text_and_packets_may_be_mixed),
-        GEAR(what_leaves_is_divided_into_packets_and_the_text_between),
-        cmocka_unit_test_setup_teardown(a_flood_of_packets_leaves_others_their_turn,
+        GEAR(output_is_split_into_packets_and_text),
+        cmocka_unit_test_setup_teardown(a_flood_of_packets_does_not_hold_up_other_peers,
                                         with_a_small_budget, gear_teardown),
         cmocka_unit_test_setup_teardown(a_grab_over_many_functions_counts_for_several_packets,
                                         with_a_small_budget, gear_teardown),

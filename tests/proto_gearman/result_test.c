@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What workers say about their jobs, and who hears it.
+// The reports of workers, and the clients that receive them.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -88,7 +88,7 @@ static void parts_of_any_size_are_passed_on(void **state)
     }
 }
 
-static void a_status_is_passed_on_as_it_was_spelt(void **state)
+static void a_status_is_passed_on_as_it_was_sent(void **state)
 {
     static const char *const numbers[][2] = {
         {"1", "2"}, {"007", "100%"}, {"", ""}, {"-1", "x"}, {"99999999999999999999999", "1.5"}};
@@ -101,7 +101,7 @@ static void a_status_is_passed_on_as_it_was_spelt(void **state)
     }
 }
 
-static void what_a_worker_says_comes_in_its_order(void **state)
+static void reports_keep_their_order(void **state)
 {
     struct gear *t = *state;
 
@@ -116,7 +116,7 @@ static void what_a_worker_says_comes_in_its_order(void **state)
                           RES(WORK_STATUS, H(1), "3", "3"), RES(WORK_COMPLETE, H(1), "4")));
 }
 
-static void a_background_job_tells_nobody(void **state)
+static void reports_of_a_background_job_go_to_no_client(void **state)
 {
     struct gear *t = *state;
 
@@ -131,7 +131,7 @@ static void a_background_job_tells_nobody(void **state)
     job_is_gone(t, 1);
 }
 
-static void an_unknown_job_is_said_to_be_so(void **state)
+static void a_report_about_an_unknown_job_is_refused(void **state)
 {
     struct gear *t = *state;
 
@@ -144,7 +144,7 @@ static void an_unknown_job_is_said_to_be_so(void **state)
     gear_says(t->a, REQ(WORK_EXCEPTION, H(1), "x"), NO_SUCH_EXCEPTION);
 }
 
-static void only_the_worker_that_holds_a_job_speaks_for_it(void **state)
+static void only_the_worker_that_holds_a_job_reports_about_it(void **state)
 {
     struct gear *t = *state;
 
@@ -159,7 +159,7 @@ static void only_the_worker_that_holds_a_job_speaks_for_it(void **state)
     assert_int_equal(gear_job(t, 1).state, JOB_RESERVED);
 }
 
-static void a_job_that_nobody_took_cannot_be_finished(void **state)
+static void a_job_that_no_worker_holds_cannot_be_completed(void **state)
 {
     struct gear *t = *state;
 
@@ -174,7 +174,7 @@ static void a_job_that_nobody_took_cannot_be_finished(void **state)
 // Exceptions
 //
 
-static void an_exception_is_a_failure_to_those_who_did_not_ask(void **state)
+static void an_exception_is_a_failure_to_clients_that_did_not_ask(void **state)
 {
     struct gear *t = *state;
 
@@ -184,7 +184,7 @@ static void an_exception_is_a_failure_to_those_who_did_not_ask(void **state)
     job_is_gone(t, 1);
 }
 
-static void an_exception_is_told_to_those_who_asked(void **state)
+static void an_exception_is_sent_to_clients_that_asked(void **state)
 {
     struct gear *t = *state;
 
@@ -198,7 +198,7 @@ static void an_exception_is_told_to_those_who_asked(void **state)
     gear_hears(t->c, RES(WORK_FAIL, H(1)));
 }
 
-static void an_exception_may_be_told_to_all(void **state)
+static void an_exception_may_be_sent_to_all_clients(void **state)
 {
     struct gear *t = *state;
 
@@ -208,7 +208,7 @@ static void an_exception_may_be_told_to_all(void **state)
     gear_hears(t->a, RES(WORK_EXCEPTION, H(1), ""));
 }
 
-static void a_failure_behind_an_exception_is_passed_over(void **state)
+static void a_failure_after_an_exception_is_ignored(void **state)
 {
     struct gear *t = *state;
 
@@ -257,7 +257,7 @@ static void act(struct gear *t, enum act_kind kind, uint64_t id)
     rig_run(t->rig);
 }
 
-static void reports_about_a_job_that_was_taken_away_are_passed_over(void **state)
+static void reports_about_a_job_that_was_taken_away_are_ignored(void **state)
 {
     static const enum act_kind kinds[] = {ACT_DELETE, ACT_BURY, ACT_RELEASE};
     const struct slice last[] = {REQ(WORK_COMPLETE, H(1), "x"), REQ(WORK_FAIL, H(2)),
@@ -292,7 +292,7 @@ static void a_job_that_was_taken_away_may_be_taken_and_done_again(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), "done"));
 }
 
-static void of_very_many_jobs_that_were_taken_away_the_last_are_remembered(void **state)
+static void the_last_of_many_jobs_that_were_taken_away_are_remembered(void **state)
 {
     enum { JOBS = 1500, REMEMBERED = 1024 };
     struct gear *t = *state;
@@ -310,7 +310,7 @@ static void of_very_many_jobs_that_were_taken_away_the_last_are_remembered(void 
     gear_says(t->b, REQ(WORK_COMPLETE, H(1500), "x"), NO_SUCH_RESULT);
 }
 
-static void a_job_whose_time_was_over_is_still_said_to_be_gone(void **state)
+static void a_report_about_a_job_that_timed_out_is_refused(void **state)
 {
     struct gear *t = *state;
 
@@ -322,7 +322,7 @@ static void a_job_whose_time_was_over_is_still_said_to_be_gone(void **state)
     gear_says(t->b, REQ(WORK_COMPLETE, H(1), "late"), NO_SUCH_RESULT);
 }
 
-static void the_answer_to_a_submission_comes_before_what_its_worker_says(void **state)
+static void the_reply_to_a_submission_comes_before_reports(void **state)
 {
     struct gear *t = *state;
 
@@ -343,23 +343,23 @@ int main(void)
         GEAR(a_failure_ends_the_job),
         GEAR(parts_and_warnings_are_passed_on),
         GEAR(parts_of_any_size_are_passed_on),
-        GEAR(a_status_is_passed_on_as_it_was_spelt),
-        GEAR(what_a_worker_says_comes_in_its_order),
-        GEAR(a_background_job_tells_nobody),
-        GEAR(an_unknown_job_is_said_to_be_so),
-        GEAR(only_the_worker_that_holds_a_job_speaks_for_it),
-        GEAR(a_job_that_nobody_took_cannot_be_finished),
-        GEAR(an_exception_is_a_failure_to_those_who_did_not_ask),
-        GEAR(an_exception_is_told_to_those_who_asked),
-        GEAR(an_exception_may_be_told_to_all),
-        GEAR(a_failure_behind_an_exception_is_passed_over),
+        GEAR(a_status_is_passed_on_as_it_was_sent),
+        GEAR(reports_keep_their_order),
+        GEAR(reports_of_a_background_job_go_to_no_client),
+        GEAR(a_report_about_an_unknown_job_is_refused),
+        GEAR(only_the_worker_that_holds_a_job_reports_about_it),
+        GEAR(a_job_that_no_worker_holds_cannot_be_completed),
+        GEAR(an_exception_is_a_failure_to_clients_that_did_not_ask),
+        GEAR(an_exception_is_sent_to_clients_that_asked),
+        GEAR(an_exception_may_be_sent_to_all_clients),
+        GEAR(a_failure_after_an_exception_is_ignored),
         GEAR(an_exception_excuses_no_other_report),
         GEAR(a_failure_of_the_next_job_is_not_taken_for_that_of_the_exception),
-        GEAR(reports_about_a_job_that_was_taken_away_are_passed_over),
+        GEAR(reports_about_a_job_that_was_taken_away_are_ignored),
         GEAR(a_job_that_was_taken_away_may_be_taken_and_done_again),
-        GEAR(of_very_many_jobs_that_were_taken_away_the_last_are_remembered),
-        GEAR(a_job_whose_time_was_over_is_still_said_to_be_gone),
-        GEAR(the_answer_to_a_submission_comes_before_what_its_worker_says),
+        GEAR(the_last_of_many_jobs_that_were_taken_away_are_remembered),
+        GEAR(a_report_about_a_job_that_timed_out_is_refused),
+        GEAR(the_reply_to_a_submission_comes_before_reports),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

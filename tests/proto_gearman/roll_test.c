@@ -20,7 +20,7 @@ static void connect_all(struct gear *t)
     }
 }
 
-// What it sends is no packet: it is closed within the turn, and no other turn has to pass.
+// Its input is not a packet: the connection is closed within the turn.
 static void leave(struct peer *peer)
 {
     peer_send(peer, SLICE("\0..."));
@@ -34,7 +34,8 @@ static void connections_may_come_and_go_while_they_are_listed(void **state)
     connect_all(t);
     admin_ask(t->a, "workers\n");
     while (admin_step(t, t->a)) {
-        // The newest are shown first: some that leave were shown, some were not, some are next.
+        // The newest are listed first: some of those that close were listed, some were not, some
+        // are next.
         for (int i = 0; i < 20; i++, gone++) {
             leave(peers[gone]);
             leave(peers[PEERS - 1 - gone]);
@@ -54,7 +55,7 @@ static void connections_may_come_and_go_while_they_are_listed(void **state)
     assert_int_equal(admin_lines_like("1 127.0.0.1 - :\n"), 1);
 }
 
-static void the_connection_where_a_list_goes_on_may_go(void **state)
+static void the_connection_at_the_position_of_a_list_may_close(void **state)
 {
     struct gear *t = *state;
 
@@ -66,7 +67,7 @@ static void the_connection_where_a_list_goes_on_may_go(void **state)
     assert_int_equal(admin_lines(), PEERS + 3 - 1 + 1);
 }
 
-static void lists_of_connections_do_not_get_into_each_others_way(void **state)
+static void lists_of_connections_do_not_disturb_each_other(void **state)
 {
     struct gear *t = *state;
 
@@ -81,7 +82,7 @@ static void lists_of_connections_do_not_get_into_each_others_way(void **state)
     assert_string_equal(peer_hear(t->c).ptr, admin_heard);
 }
 
-// Functions with long names: so many that their line takes several steps.
+// Functions with long names: their line takes several steps.
 #define LONG_NAMES 400
 #define LONG_NAME 500
 
@@ -93,7 +94,7 @@ static void offer_long_names(struct peer *peer, int count)
     peer_ask(peer, NOTHING);
 }
 
-// How often that function is in the list.
+// How often the list has the function.
 static int names_like(int number)
 {
     const char *name = admin_text(" %0*d", LONG_NAME, number);
@@ -147,7 +148,8 @@ static void a_step_writes_a_slice_of_functions_however_short_their_names(void **
         int now = steps * BROKER_SLICE;
 
         now = now < 3 * BROKER_SLICE ? now : 3 * BROKER_SLICE - 1;
-        // Given up and offered again, it is no part of the line any more, and its neighbours are.
+        // A function that is given up and offered again is no longer part of the line; its
+        // neighbours are.
         peer_send(t->b, REQ(CANT_DO, admin_text("f%d", 3 * BROKER_SLICE - 1 - now)));
         peer_send(t->b, REQ(CAN_DO, admin_text("f%d", 3 * BROKER_SLICE - 1 - now)));
     }
@@ -155,7 +157,7 @@ static void a_step_writes_a_slice_of_functions_however_short_their_names(void **
     assert_in_range(functions_heard(), 3 * BROKER_SLICE - steps, 3 * BROKER_SLICE);
 }
 
-static void a_worker_may_give_functions_up_in_the_middle_of_its_line(void **state)
+static void a_worker_may_give_functions_up_during_its_line(void **state)
 {
     struct gear *t = *state;
 
@@ -171,7 +173,7 @@ static void a_worker_may_give_functions_up_in_the_middle_of_its_line(void **stat
     assert_int_equal(names_like(0), 0);
     assert_int_equal(names_like(1), 1);
     for (int i = 0; i < LONG_NAMES; i++) {
-        // The newest were shown by the first step.
+        // The first step listed the newest.
         bool kept = i % 3 != 0;
 
         assert_true(kept ? names_like(i) == 1 : names_like(i) <= 1);
@@ -184,7 +186,7 @@ static void a_worker_may_give_functions_up_in_the_middle_of_its_line(void **stat
     assert_int_equal(admin_lines_like("1 127.0.0.1 - :\n"), 1);
 }
 
-static void a_connection_may_go_in_the_middle_of_its_line(void **state)
+static void a_connection_may_close_during_its_line(void **state)
 {
     struct gear *t = *state;
 
@@ -199,7 +201,7 @@ static void a_connection_may_go_in_the_middle_of_its_line(void **state)
     assert_int_equal(admin_lines_like("1 127.0.0.1 - :\n"), 1);
 }
 
-static void the_last_connection_of_a_list_may_go_in_the_middle_of_its_line(void **state)
+static void the_last_connection_of_a_list_may_close_during_its_line(void **state)
 {
     struct gear *t = *state;
 
@@ -212,7 +214,7 @@ static void the_last_connection_of_a_list_may_go_in_the_middle_of_its_line(void 
     assert_int_equal(admin_lines_like("1 127.0.0.1 - : 0000"), 1);
 }
 
-static void a_list_that_waits_for_its_reader_is_passed_by_another(void **state)
+static void a_list_that_waits_for_its_reader_does_not_hold_up_another(void **state)
 {
     struct gear *t = *state;
     int count = (2 << 20) / LONG_NAME;
@@ -230,7 +232,7 @@ static void a_list_that_waits_for_its_reader_is_passed_by_another(void **state)
     assert_string_equal(peer_hear(t->a).ptr, admin_heard);
 }
 
-static void what_a_client_is_told_meanwhile_comes_behind_the_list(void **state)
+static void reports_during_a_list_come_after_it(void **state)
 {
     struct gear *t = *state;
     struct slice told = RES(WORK_COMPLETE, "T:1", "done");
@@ -248,7 +250,7 @@ static void what_a_client_is_told_meanwhile_comes_behind_the_list(void **state)
     assert_true(slice_equal(slice_of(heard.ptr + heard.len, told.len), told));
 }
 
-static void whoever_asked_may_go_before_the_list_is_complete(void **state)
+static void an_administrator_may_disconnect_during_a_list(void **state)
 {
     struct gear *t = *state;
 
@@ -268,16 +270,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CROWD(connections_may_come_and_go_while_they_are_listed),
-        CROWD(the_connection_where_a_list_goes_on_may_go),
-        CROWD(lists_of_connections_do_not_get_into_each_others_way),
+        CROWD(the_connection_at_the_position_of_a_list_may_close),
+        CROWD(lists_of_connections_do_not_disturb_each_other),
         CROWD(a_long_line_takes_several_steps),
         CROWD(a_step_writes_a_slice_of_functions_however_short_their_names),
-        CROWD(a_worker_may_give_functions_up_in_the_middle_of_its_line),
-        CROWD(a_connection_may_go_in_the_middle_of_its_line),
-        CROWD(the_last_connection_of_a_list_may_go_in_the_middle_of_its_line),
-        CROWD(a_list_that_waits_for_its_reader_is_passed_by_another),
-        CROWD(what_a_client_is_told_meanwhile_comes_behind_the_list),
-        CROWD(whoever_asked_may_go_before_the_list_is_complete),
+        CROWD(a_worker_may_give_functions_up_during_its_line),
+        CROWD(a_connection_may_close_during_its_line),
+        CROWD(the_last_connection_of_a_list_may_close_during_its_line),
+        CROWD(a_list_that_waits_for_its_reader_does_not_hold_up_another),
+        CROWD(reports_during_a_list_come_after_it),
+        CROWD(an_administrator_may_disconnect_during_a_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

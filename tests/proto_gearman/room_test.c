@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a client that does not read costs in memory: little more than the bytes that wait for it.
+// The memory for a client that does not read: little more than its unread bytes.
 
 #include "tests/proto_gearman/wire_gear.h"
 #include "tests/support/live_bytes.h"
 
-// Of a world's memory beside what is measured: what grows by doubling, blocks of slabs.
+// The growth of other memory: arrays that double, blocks of slabs.
 #define BESIDE ((size_t)1024 * 1024)
 
 static int unchecked(void **state)
@@ -13,7 +13,7 @@ static int unchecked(void **state)
     return gear_setup_with(state, (struct rig_options){.unchecked = true}, GEAR_DEFAULTS);
 }
 
-// Events of a job, of that many bytes each, that its client does not read.
+// Sends events of a job, of `bytes` each, which its client does not read.
 static void unread_events_take(struct gear *t, size_t count, size_t len)
 {
     struct slice event = REQ(WORK_DATA, H(1), gear_run('d', len));
@@ -33,7 +33,7 @@ static void unread_events_take(struct gear *t, size_t count, size_t len)
     assert_in_range(live_bytes() - before, 0, BESIDE + BESIDE / 2);
 }
 
-static void unread_events_take_little_more_than_their_bytes(void **state)
+static void unread_events_need_little_more_memory_than_their_bytes(void **state)
 {
     static const size_t lengths[] = {1, 10, 500, 2048, 2049, 5000};
 
@@ -47,8 +47,8 @@ static void unread_events_take_little_more_than_their_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(unread_events_take_little_more_than_their_bytes, unchecked,
-                                        gear_teardown),
+        cmocka_unit_test_setup_teardown(unread_events_need_little_more_memory_than_their_bytes,
+                                        unchecked, gear_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

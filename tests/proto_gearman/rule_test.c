@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Administration by text: who may change what, and what lists show to whom.
+// Administration by text: the rights that commands need, and the lines that a list shows to a
+// caller.
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_gearman/admin_gear.h"
@@ -44,7 +45,7 @@ static void without_rules_no_other_peer_may_change_anything(void **state)
     (void)peer_ask(t->a, REQ(SUBMIT_JOB_BG, "f", "", "y"));
 }
 
-static void a_rule_allows_it_wherever_the_peer_is(void **state)
+static void a_rule_allows_changes_from_any_address(void **state)
 {
     struct gear *t = *state;
 
@@ -61,7 +62,7 @@ static void a_rule_allows_it_wherever_the_peer_is(void **state)
 // With rules
 //
 
-static void what_no_rule_allows_is_forbidden_on_this_machine_too(void **state)
+static void without_a_matching_rule_a_local_peer_is_forbidden(void **state)
 {
     struct gear *t = *state;
 
@@ -90,7 +91,7 @@ static void what_no_rule_allows_is_forbidden_on_this_machine_too(void **state)
     types(t->b, "status", "f\t1\t0\t0\n.\n");
 }
 
-static void a_function_is_forbidden_whether_it_is_there_or_not(void **state)
+static void a_function_is_forbidden_whether_it_exists_or_not(void **state)
 {
     struct gear *t = *state;
 
@@ -120,7 +121,7 @@ static struct gear *set_scene(struct gear *t)
     return t;
 }
 
-static void lists_show_what_may_be_observed(void **state)
+static void lists_show_only_items_that_may_be_observed(void **state)
 {
     struct gear *t = set_scene(*state);
 
@@ -138,21 +139,21 @@ static void lists_show_what_may_be_observed(void **state)
     types(t->a, "workers", ".\n");
 }
 
-static void who_may_observe_everything_sees_every_connection(void **state)
+static void the_right_to_observe_everything_shows_every_connection(void **state)
 {
     struct gear *t = set_scene(*state);
 
     (void)peer_may(t->a, {MAY_OBSERVE, "*"});
     types(t->a, "status", "web\t1\t0\t1\nmail\t1\t0\t1\n.\n");
     types(t->a, "workers", "3 127.0.0.1 - : mail web\n2 127.0.0.1 - :\n1 127.0.0.1 - :\n.\n");
-    // Both halves, but not what is to come.
+    // The right for all existing functions is not the right for every function.
     (void)peer_may(t->a, {MAY_OBSERVE, "web"}, {MAY_OBSERVE, "mail"});
     types(t->a, "workers", "3 127.0.0.1 - : mail web\n.\n");
 }
 
-// A worker of so many functions that its line takes several steps, of which one is to be seen, or
-// the last.
-static void a_long_line_shows_what_may_be_observed(void **state)
+// A worker whose line takes several steps; the administrator may see one of its functions, or the
+// last.
+static void a_long_line_shows_only_functions_that_may_be_observed(void **state)
 {
     struct gear *t = *state;
 
@@ -168,7 +169,7 @@ static void a_long_line_shows_what_may_be_observed(void **state)
     types(t->a, "status", ".\n");
 }
 
-static void a_worker_that_goes_unseen_leaves_no_line(void **state)
+static void a_worker_that_may_not_be_seen_has_no_line(void **state)
 {
     struct gear *t = *state;
 
@@ -190,13 +191,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ADMIN(without_rules_a_peer_on_this_machine_may_change_everything),
         ADMIN(without_rules_no_other_peer_may_change_anything),
-        ADMIN(a_rule_allows_it_wherever_the_peer_is),
-        ADMIN(what_no_rule_allows_is_forbidden_on_this_machine_too),
-        ADMIN(a_function_is_forbidden_whether_it_is_there_or_not),
-        ADMIN(lists_show_what_may_be_observed),
-        ADMIN(who_may_observe_everything_sees_every_connection),
-        ADMIN(a_long_line_shows_what_may_be_observed),
-        ADMIN(a_worker_that_goes_unseen_leaves_no_line),
+        ADMIN(a_rule_allows_changes_from_any_address),
+        ADMIN(without_a_matching_rule_a_local_peer_is_forbidden),
+        ADMIN(a_function_is_forbidden_whether_it_exists_or_not),
+        ADMIN(lists_show_only_items_that_may_be_observed),
+        ADMIN(the_right_to_observe_everything_shows_every_connection),
+        ADMIN(a_long_line_shows_only_functions_that_may_be_observed),
+        ADMIN(a_worker_that_may_not_be_seen_has_no_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static int teardown(void **state)
     return gear_teardown(state);
 }
 
-// That moment of UTC, as seconds since 1970.
+// The moment of UTC, as seconds since 1970.
 static nsec_t seconds_at(const char *moment)
 {
     static const int days[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -58,13 +58,13 @@ static nsec_t seconds_at(const char *moment)
     return (date * 24 + hour) * 3600 + minute * 60;
 }
 
-// Sets the wall clock to that moment.
+// Sets the wall clock to the moment.
 static void it_is(struct gear *t, const char *moment)
 {
     rig_set_clock(t->rig, SECONDS(seconds_at(moment)) - broker_now(rig_broker(t->rig)).wall);
 }
 
-// What is submitted now starts at that moment, as YYYY-MM-DD HH:MM of UTC.
+// Checks that a job submitted now starts at that moment, as YYYY-MM-DD HH:MM of UTC.
 static void starts_at_line(struct gear *t, struct slice submission, const char *moment,
                            const char *file, int line)
 {
@@ -168,7 +168,7 @@ static void both_days_must_match(void **state)
 {
     struct gear *t = *state;
 
-    // Friday the 13th; the 29th of February on a Monday; the same, over the year 2100.
+    // Friday the 13th; the 29th of February on a Monday; the same, with the year 2100 in between.
     starts_at(t, SCHED("0", "0", "13", "*", "4"), "2024-09-13 00:00");
     starts_at(t, SCHED("0", "0", "29", "2", "0"), "2044-02-29 00:00");
     it_is(t, "2073-01-01 00:00");
@@ -264,7 +264,7 @@ static void local_time_may_differ_by_minutes(void **state)
     starts_at(t, SCHED("*", "*", "15", "*", "*"), "2023-11-14 22:14");
 }
 
-static void a_minute_that_is_left_out_does_not_match(void **state)
+static void a_minute_in_a_gap_does_not_match(void **state)
 {
     struct gear *t = *state;
 
@@ -318,7 +318,7 @@ int main(void)
         IN(utc, a_field_is_a_plain_number),
         IN(berlin, local_time_counts),
         IN(nepal, local_time_may_differ_by_minutes),
-        IN(berlin, a_minute_that_is_left_out_does_not_match),
+        IN(berlin, a_minute_in_a_gap_does_not_match),
         IN(berlin, of_a_minute_that_comes_twice_the_next_matches),
         IN(utc, a_unique_makes_schedules_join),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Long lists are made in steps: others are served in between, and what a list tells of may come and
-// go meanwhile. What is there all the time is shown once.
+// Long lists are made in steps: other peers are served in between, and listed objects may come and
+// go. Objects that exist all the time are listed once.
 
 #include "tests/proto_gearman/admin_gear.h"
 #include "tests/support/nth_alloc.h"
@@ -10,11 +10,11 @@
 
 #define MANY_THINGS 3000
 #define LONG_NAME 500
-// Lists of so many of them are longer than what is collected before it is sent.
+// A list of this many lines is longer than the part that is collected before it is sent.
 #define LONG_NAMES 12000
 #define COLLECTED_MAX ((size_t)4 << 20)
 
-// f0. and so on; the point keeps one from being the beginning of another.
+// f0. and so on; because of the dot, no name is the beginning of another.
 static void create_functions(struct peer *peer, int count)
 {
     struct slice answer;
@@ -39,7 +39,7 @@ static void submit_jobs(struct peer *peer, int from, int to)
 // Slices
 //
 
-static void others_are_served_while_a_list_is_made(void **state)
+static void other_peers_are_served_while_a_list_is_made(void **state)
 {
     struct gear *t = *state;
     int turns = 0;
@@ -61,8 +61,8 @@ static void others_are_served_while_a_list_is_made(void **state)
     }
 }
 
-// Tools take what one read yields, or what comes without a pause, for the whole list.
-static void a_list_is_sent_in_one_go(void **state)
+// Tools take for the whole list what one read returns, or what comes without a pause.
+static void a_list_is_sent_at_once(void **state)
 {
     static const char *const lists[] = {"status\n", "prioritystatus\n", "show jobs\n",
                                         "show unique jobs\n"};
@@ -79,7 +79,7 @@ static void a_list_is_sent_in_one_go(void **state)
     }
 }
 
-static void lists_in_a_row_share_a_turn_no_more_than_one_does(void **state)
+static void a_pipeline_of_lists_makes_one_step_in_a_turn(void **state)
 {
     struct gear *t = *state;
     int turns = 0;
@@ -102,7 +102,7 @@ static void functions_may_come_and_go_while_they_are_listed(void **state)
     create_functions(t->b, MANY_THINGS);
     admin_ask(t->a, "prioritystatus\n");
     while (admin_step(t, t->a)) {
-        // From both ends: such as were shown, and such as were not.
+        // From both ends: some that were listed, and some that were not.
         for (int i = 0; i < 5; i++, gone++) {
             admin_type(t->b, admin_text("drop function f%d.\n", gone));
             admin_type(t->b, admin_text("drop function f%d.\n", MANY_THINGS - 1 - gone));
@@ -154,7 +154,7 @@ static void jobs_may_come_and_go_while_they_are_listed(void **state)
     }
 }
 
-static void whoever_asked_for_a_list_may_go_before_it_is_complete(void **state)
+static void a_peer_may_disconnect_before_its_list_is_complete(void **state)
 {
     static const char *const lists[] = {"status\n", "prioritystatus\n", "show jobs\n",
                                         "show unique jobs\n"};
@@ -198,7 +198,7 @@ static void a_list_waits_for_a_peer_that_does_not_read(void **state)
     assert_string_equal(strstr(admin_heard, "\n.\n"), "\n.\nOK 0.1.0\n");
 }
 
-// True where the answer needed fewer allocations than `n`, so that none failed.
+// True: the reply needed fewer allocations than `n`, so none failed.
 static bool survives_failure(const char *line, size_t n)
 {
     void *state;
@@ -225,7 +225,7 @@ static bool survives_failure(const char *line, size_t n)
     return made < n;
 }
 
-static void an_answer_for_which_there_is_no_memory_is_an_error_or_the_end(void **state)
+static void a_reply_without_memory_is_an_error_or_a_disconnect(void **state)
 {
     static const char *const said[] = {
         "status\n",           "prioritystatus\n",    "workers\n", "show jobs\n",
@@ -240,12 +240,12 @@ static void an_answer_for_which_there_is_no_memory_is_an_error_or_the_end(void *
             n++;
         }
 #ifdef __SANITIZE_ADDRESS__
-        assert_true(n > 1); // elsewhere a block of the slab may have had room for all
+        assert_true(n > 1); // without slabs; a block of a slab may have room for all
 #endif
     }
 }
 
-static void a_list_for_which_there_is_no_memory_is_refused(void **state)
+static void a_list_without_memory_is_refused(void **state)
 {
     struct gear *t = *state;
 
@@ -258,15 +258,15 @@ static void a_list_for_which_there_is_no_memory_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CROWD(others_are_served_while_a_list_is_made),
-        CROWD(a_list_is_sent_in_one_go),
-        CROWD(lists_in_a_row_share_a_turn_no_more_than_one_does),
+        CROWD(other_peers_are_served_while_a_list_is_made),
+        CROWD(a_list_is_sent_at_once),
+        CROWD(a_pipeline_of_lists_makes_one_step_in_a_turn),
         CROWD(functions_may_come_and_go_while_they_are_listed),
         CROWD(jobs_may_come_and_go_while_they_are_listed),
-        CROWD(whoever_asked_for_a_list_may_go_before_it_is_complete),
+        CROWD(a_peer_may_disconnect_before_its_list_is_complete),
         CROWD(a_list_waits_for_a_peer_that_does_not_read),
-        CROWD(a_list_for_which_there_is_no_memory_is_refused),
-        cmocka_unit_test(an_answer_for_which_there_is_no_memory_is_an_error_or_the_end),
+        CROWD(a_list_without_memory_is_refused),
+        cmocka_unit_test(a_reply_without_memory_is_an_error_or_a_disconnect),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// However input is cut into pieces, and however small the budget of a turn, the answers are the
-// same to the byte.
+// The replies are the same to the byte, however the input is split into pieces and however small
+// the budget of a turn is.
 
 #include "tests/proto_common/wire_pieces.h"
 #include "tests/proto_gearman/wire_gear.h"
@@ -25,7 +25,7 @@ static int setup(void **state, const struct gear_script *script, unsigned budget
     return gear_setup_with(state, (struct rig_options){.budget = budget}, settings);
 }
 
-// Works off what the script has submitted.
+// Does the jobs that the script has submitted.
 static void work(struct peer *worker)
 {
     peer_ask(worker, MANY(REQ(CAN_DO, "f"), REQ(CAN_DO, "g")));
@@ -38,7 +38,8 @@ static void work(struct peer *worker)
     }
 }
 
-// Lets a fresh world hear the script in pieces: the first has `first` bytes, the others `piece`.
+// Plays the script in pieces with a new broker: the first has `first` bytes, the others have
+// `piece`.
 static void play(const struct gear_script *script, size_t first, size_t piece, unsigned budget,
                  struct outcome *outcome)
 {
@@ -76,7 +77,7 @@ static void check(const struct gear_script *script, size_t first, size_t piece, 
     assert_int_equal(cut.closed, whole.closed);
 }
 
-// A body is not cut at each of its bytes: those around it, and some within, tell the same.
+// A body is not split at each of its bytes: splits around it, and some within, are enough.
 static size_t step_at(const struct gear_script *script, size_t at)
 {
     char same[64];
@@ -89,7 +90,7 @@ static size_t step_at(const struct gear_script *script, size_t at)
     return memcmp(said.ptr + at - sizeof same / 2, same, sizeof same) == 0 ? 97 : 1;
 }
 
-static void every_split_in_two_gives_the_same_answers(void **state)
+static void every_split_in_two_gives_the_same_replies(void **state)
 {
     size_t count;
     const struct gear_script *scripts = gear_scripts(&count);
@@ -102,14 +103,14 @@ static void every_split_in_two_gives_the_same_answers(void **state)
     }
 }
 
-static void pieces_of_every_size_give_the_same_answers(void **state)
+static void pieces_of_every_size_give_the_same_replies(void **state)
 {
     size_t count;
     const struct gear_script *scripts = gear_scripts(&count);
 
     (void)state;
     for (size_t s = 0; s < count; s++) {
-        // Long ones are fed from their beginning again while an argument is incomplete.
+        // A long packet is fed from its beginning again while an argument is incomplete.
         size_t least = scripts[s].said.len < 10000 ? 1 : 37;
 
         for (size_t piece = least; piece < least + 40; piece++) {
@@ -121,7 +122,7 @@ static void pieces_of_every_size_give_the_same_answers(void **state)
     }
 }
 
-static void every_budget_gives_the_same_answers(void **state)
+static void every_budget_gives_the_same_replies(void **state)
 {
     size_t count;
     const struct gear_script *scripts = gear_scripts(&count);
@@ -164,9 +165,9 @@ static void a_connection_may_break_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_split_in_two_gives_the_same_answers),
-        cmocka_unit_test(pieces_of_every_size_give_the_same_answers),
-        cmocka_unit_test(every_budget_gives_the_same_answers),
+        cmocka_unit_test(every_split_in_two_gives_the_same_replies),
+        cmocka_unit_test(pieces_of_every_size_give_the_same_replies),
+        cmocka_unit_test(every_budget_gives_the_same_replies),
         cmocka_unit_test(a_connection_may_break_anywhere),
     };
 

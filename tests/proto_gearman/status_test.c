@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// How a job stands, asked by its handle or by its unique.
+// The status of a job, by its handle or its unique.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -15,7 +15,7 @@ static void by_handle_at(struct peer *peer, uint64_t id, const char *running, co
 
 #define by_handle(peer, id, ...) by_handle_at((peer), (id), __VA_ARGS__, __FILE__, __LINE__)
 
-static void an_unknown_handle_is_known_to_nobody(void **state)
+static void an_unknown_handle_has_no_job(void **state)
 {
     struct gear *t = *state;
 
@@ -37,7 +37,7 @@ static void a_job_is_running_while_a_worker_holds_it(void **state)
     gear_says(t->b, REQ(GET_STATUS, H(1)), RES(STATUS_RES, H(1), "0", "0", "0", "0"));
 }
 
-static void progress_is_told_as_numbers(void **state)
+static void progress_is_shown_as_numbers(void **state)
 {
     struct gear *t = *state;
 
@@ -52,7 +52,7 @@ static void progress_is_told_as_numbers(void **state)
     by_handle(t->b, 1, "1", "5", "0");
 }
 
-static void progress_starts_anew_with_the_next_worker(void **state)
+static void progress_restarts_with_the_next_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -65,7 +65,7 @@ static void progress_starts_anew_with_the_next_worker(void **state)
     by_handle(t->b, 1, "0", "0", "0");
 }
 
-static void a_job_for_later_is_known_and_not_running(void **state)
+static void a_delayed_job_is_known_and_not_running(void **state)
 {
     struct gear *t = *state;
 
@@ -121,7 +121,7 @@ static void clients_that_wait_are_counted(void **state)
               RES(STATUS_RES_UNIQUE, "u", "1", "0", "0", "0", "2"));
 }
 
-static void an_unknown_unique_is_known_to_nobody(void **state)
+static void an_unknown_unique_has_no_job(void **state)
 {
     static const char *const uniques[] = {"", "-", "u", "x"};
     struct gear *t = *state;
@@ -137,7 +137,7 @@ static void an_unknown_unique_is_known_to_nobody(void **state)
               RES(STATUS_RES_UNIQUE, longest, "0", "0", "0", "0", "0"));
 }
 
-static void of_several_with_one_unique_the_first_is_told_of(void **state)
+static void of_several_jobs_with_one_unique_the_first_is_shown(void **state)
 {
     struct gear *t = *state;
 
@@ -163,16 +163,16 @@ static void of_several_with_one_unique_the_first_is_told_of(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GEAR(an_unknown_handle_is_known_to_nobody),
+        GEAR(an_unknown_handle_has_no_job),
         GEAR(a_job_is_running_while_a_worker_holds_it),
-        GEAR(progress_is_told_as_numbers),
-        GEAR(progress_starts_anew_with_the_next_worker),
-        GEAR(a_job_for_later_is_known_and_not_running),
+        GEAR(progress_is_shown_as_numbers),
+        GEAR(progress_restarts_with_the_next_worker),
+        GEAR(a_delayed_job_is_known_and_not_running),
         GEAR(a_buried_job_is_known_by_its_handle_only),
         GEAR(a_unique_is_asked_for_in_the_same_way),
         GEAR(clients_that_wait_are_counted),
-        GEAR(an_unknown_unique_is_known_to_nobody),
-        GEAR(of_several_with_one_unique_the_first_is_told_of),
+        GEAR(an_unknown_unique_has_no_job),
+        GEAR(of_several_jobs_with_one_unique_the_first_is_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Who does not speak Gearman at all: browsers that were tricked into this port, and TLS.
+// Peers that use another protocol: browsers that were tricked into using this port, and TLS.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a page would like to be obeyed.
+// A command that a page would like to send.
 #define BODY "Host: x\r\n\r\ncreate function evil\r\n"
 
 static void is_closed_unanswered(struct gear *t, struct peer *peer)
@@ -83,7 +83,7 @@ static void a_tls_hello_is_not_answered(void **state)
     assert_int_equal(strangers_noted(), before + 2);
 }
 
-static void only_the_first_message_is_looked_at(void **state)
+static void only_the_first_message_is_checked(void **state)
 {
     struct gear *t = *state;
 
@@ -95,7 +95,7 @@ static void only_the_first_message_is_looked_at(void **state)
     gear_says(t->b, SLICE("getpid\n"), SLICE("OK 4242\n"));
 }
 
-static void a_debug_log_says_why_a_stranger_is_not_answered(void **state)
+static void a_debug_log_says_why_another_protocol_gets_no_reply(void **state)
 {
     struct gear *t = *state;
     char why[CLOSINGS_ROOM] = "";
@@ -118,8 +118,8 @@ int main(void)
         GEAR(a_request_of_any_length_is_not_answered),
         GEAR(a_request_is_noticed_whatever_its_pieces),
         GEAR(a_tls_hello_is_not_answered),
-        GEAR(only_the_first_message_is_looked_at),
-        GEAR(a_debug_log_says_why_a_stranger_is_not_answered),
+        GEAR(only_the_first_message_is_checked),
+        GEAR(a_debug_log_says_why_another_protocol_gets_no_reply),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Submitting: what a job is made of, and what is refused.
+// Submissions: the values of the job, and refusals.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -125,7 +125,7 @@ static void a_unique_has_at_most_64_bytes_which_count_in_full(void **state)
     jobs_are(t, "f", JOB_READY, 1);
 }
 
-static void the_reducer_is_told_to_whom_asks_for_all(void **state)
+static void the_reducer_is_sent_to_workers_that_ask_for_all(void **state)
 {
     struct gear *t = *state;
 
@@ -142,7 +142,7 @@ static void the_reducer_is_told_to_whom_asks_for_all(void **state)
     gear_says(t->b, REQ(GRAB_JOB_ALL), RES(JOB_ASSIGN_UNIQ, H(4), "f", "u", "y"));
 }
 
-// As the page of the protocol has it; gearmand wants one more argument.
+// As documented by the protocol; gearmand requires one more argument.
 static void a_reduce_job_may_come_in_four_parts(void **state)
 {
     static const size_t sizes[] = {0, 1, 8000, 8192, 9000, 16384, 100000};
@@ -155,7 +155,7 @@ static void a_reduce_job_may_come_in_four_parts(void **state)
         struct slice packet = i % 2 ? REQ(SUBMIT_REDUCE_JOB, "f", "", "sum", body)
                                     : REQ(SUBMIT_REDUCE_JOB_BACKGROUND, "f", "", "sum", body);
 
-        // All that has come of a long one, until it is known where its workload begins.
+        // The beginning of a long packet, up to where its workload begins.
         for (; packet.len > 5000; packet = slice_from(packet, 5000)) {
             peer_send(t->a, slice_of(packet.ptr, 5000));
             rig_run(t->rig);
@@ -218,7 +218,7 @@ static void a_store_without_room_refuses_background_jobs_only(void **state)
     gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "u", "x"), "QUEUE_ERROR");
     gear_fails(t->a, REQ(SUBMIT_JOB_EPOCH, "f", "u", "0", "x"), "QUEUE_ERROR");
     gear_says(t->a, REQ(SUBMIT_JOB, "f", "u", "x"), RES(JOB_CREATED, H(1)));
-    // It would have to be written now.
+    // The job would become durable, which needs a record.
     gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "u", "x"), "QUEUE_ERROR");
     assert_false(gear_job(t, 1).durable);
     t->store_room = 1;
@@ -226,7 +226,7 @@ static void a_store_without_room_refuses_background_jobs_only(void **state)
     assert_true(gear_job(t, 1).durable);
 }
 
-static void a_function_goes_when_its_jobs_and_workers_are_gone(void **state)
+static void a_function_is_removed_after_its_jobs_and_workers(void **state)
 {
     struct gear *t = *state;
 
@@ -240,8 +240,8 @@ static void a_function_goes_when_its_jobs_and_workers_are_gone(void **state)
     assert_null(broker_queue_find(rig_broker(t->rig), SLICE("g")));
 }
 
-// Whoever may work could fill the memory with names otherwise.
-static void a_function_goes_with_the_last_worker_that_offers_it(void **state)
+// Otherwise any worker could fill the memory with names.
+static void a_function_is_removed_with_its_last_worker(void **state)
 {
     struct gear *t = *state;
 
@@ -257,7 +257,7 @@ static void a_function_goes_with_the_last_worker_that_offers_it(void **state)
     peer_free(t->a);
 }
 
-static void a_refused_submission_leaves_no_function_behind(void **state)
+static void a_refused_submission_leaves_no_function(void **state)
 {
     struct gear *t = *state;
 
@@ -268,7 +268,7 @@ static void a_refused_submission_leaves_no_function_behind(void **state)
     assert_null(broker_queue_find(rig_broker(t->rig), SLICE("f")));
 }
 
-static void the_job_of_a_client_that_leaves_goes_with_it(void **state)
+static void the_job_of_a_client_that_disconnects_ends(void **state)
 {
     struct gear *t = *state;
 
@@ -281,7 +281,7 @@ static void the_job_of_a_client_that_leaves_goes_with_it(void **state)
               MANY(RES(JOB_ASSIGN, H(2), "f", "x"), RES(NO_JOB)));
 }
 
-static void the_end_of_its_input_means_that_a_client_has_gone(void **state)
+static void a_half_close_means_that_a_client_has_disconnected(void **state)
 {
     struct gear *t = *state;
 
@@ -291,7 +291,7 @@ static void the_end_of_its_input_means_that_a_client_has_gone(void **state)
     job_is_gone(t, 1);
 }
 
-static void a_client_that_has_gone_is_not_waited_for(void **state)
+static void output_for_a_disconnected_client_is_dropped(void **state)
 {
     struct gear *t = *state;
 
@@ -313,18 +313,18 @@ int main(void)
         GEAR(a_function_name_has_at_most_512_bytes),
         GEAR(a_function_name_may_have_any_byte_but_nul),
         GEAR(a_unique_has_at_most_64_bytes_which_count_in_full),
-        GEAR(the_reducer_is_told_to_whom_asks_for_all),
+        GEAR(the_reducer_is_sent_to_workers_that_ask_for_all),
         GEAR(a_reduce_job_may_come_in_four_parts),
         GEAR(a_reducer_has_at_most_512_bytes),
         GEAR(a_draining_broker_refuses_every_submission),
         GEAR(a_full_queue_refuses_by_the_priority_of_the_submission),
         GEAR(a_store_without_room_refuses_background_jobs_only),
-        GEAR(a_function_goes_when_its_jobs_and_workers_are_gone),
-        GEAR(a_function_goes_with_the_last_worker_that_offers_it),
-        GEAR(a_refused_submission_leaves_no_function_behind),
-        GEAR(the_job_of_a_client_that_leaves_goes_with_it),
-        GEAR(the_end_of_its_input_means_that_a_client_has_gone),
-        GEAR(a_client_that_has_gone_is_not_waited_for),
+        GEAR(a_function_is_removed_after_its_jobs_and_workers),
+        GEAR(a_function_is_removed_with_its_last_worker),
+        GEAR(a_refused_submission_leaves_no_function),
+        GEAR(the_job_of_a_client_that_disconnects_ends),
+        GEAR(a_half_close_means_that_a_client_has_disconnected),
+        GEAR(output_for_a_disconnected_client_is_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

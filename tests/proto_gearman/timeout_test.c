@@ -17,7 +17,7 @@ static void can_do(struct peer *worker, const char *function, const char *timeou
     gear_says(worker, REQ(CAN_DO_TIMEOUT, function, timeout), NOTHING);
 }
 
-static void a_job_comes_back_when_its_time_is_over(void **state)
+static void a_job_is_ready_again_after_its_time_out(void **state)
 {
     struct gear *t = *state;
 
@@ -50,7 +50,7 @@ static void a_late_result_finds_no_job(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), "in time"));
 }
 
-static void it_goes_to_the_back_and_wakes_those_who_sleep(void **state)
+static void a_timed_out_job_goes_to_the_back_and_wakes_sleeping_workers(void **state)
 {
     struct gear *t = *state;
 
@@ -70,7 +70,7 @@ static void it_goes_to_the_back_and_wakes_those_who_sleep(void **state)
     gear_grabs(t->c, "f", "1");
 }
 
-static void the_time_is_not_renewed_by_reports(void **state)
+static void reports_do_not_restart_the_time_out(void **state)
 {
     struct gear *t = *state;
 
@@ -86,7 +86,7 @@ static void the_time_is_not_renewed_by_reports(void **state)
     jobs_are(t, "f", JOB_READY, 1);
 }
 
-static void each_job_has_its_own_time(void **state)
+static void each_job_has_its_own_time_out(void **state)
 {
     struct gear *t = *state;
 
@@ -114,8 +114,8 @@ static void each_job_has_its_own_time(void **state)
     jobs_are(t, "h", JOB_RESERVED, 1);
 }
 
-// libgearman's worker does that after it was refused, and its job must end somewhere.
-static void a_worker_that_goes_to_sleep_has_all_the_time(void **state)
+// libgearman's worker sleeps after a report was refused, and its job must still end.
+static void a_sleeping_worker_has_no_time_out(void **state)
 {
     struct gear *t = *state;
 
@@ -132,7 +132,7 @@ static void a_worker_that_goes_to_sleep_has_all_the_time(void **state)
     gear_hears(t->a, RES(WORK_COMPLETE, H(1), "done"));
 }
 
-static void a_worker_that_finds_work_beside_its_bed_does_not_stop_the_clock(void **state)
+static void a_sleep_that_ends_at_once_does_not_end_time_outs(void **state)
 {
     struct gear *t = *state;
 
@@ -145,7 +145,7 @@ static void a_worker_that_finds_work_beside_its_bed_does_not_stop_the_clock(void
     jobs_are(t, "f", JOB_READY, 2);
 }
 
-static void a_job_that_is_grabbed_after_the_sleep_has_its_time(void **state)
+static void a_job_that_is_grabbed_after_the_sleep_has_a_time_out(void **state)
 {
     struct gear *t = *state;
 
@@ -161,7 +161,7 @@ static void a_job_that_is_grabbed_after_the_sleep_has_its_time(void **state)
     assert_int_equal(gear_job(t, 2).state, JOB_READY);
 }
 
-static void a_worker_with_very_many_jobs_goes_to_sleep_in_slices(void **state)
+static void a_worker_with_many_jobs_goes_to_sleep_in_slices(void **state)
 {
     struct gear *t = *state;
 
@@ -179,7 +179,7 @@ static void a_worker_with_very_many_jobs_goes_to_sleep_in_slices(void **state)
     jobs_are(t, "f", JOB_RESERVED, (size_t)3 * BROKER_SLICE);
 }
 
-static void a_time_below_the_least_one_is_taken_for_that(void **state)
+static void a_time_out_below_the_minimum_is_raised(void **state)
 {
     struct gear *t = *state;
 
@@ -197,7 +197,7 @@ static void a_time_below_the_least_one_is_taken_for_that(void **state)
     jobs_are(t, "f", JOB_RESERVED, 1);
 }
 
-static void a_time_of_nothing_is_no_limit(void **state)
+static void a_time_out_of_0_means_no_limit(void **state)
 {
     static const char *const times[] = {"0", "", "soon", "-5", "-9999999999999999999999"};
     struct gear *t = *state;
@@ -211,7 +211,7 @@ static void a_time_of_nothing_is_no_limit(void **state)
     jobs_are(t, "f", JOB_RESERVED, sizeof times / sizeof *times);
 }
 
-static void a_time_is_the_number_that_the_argument_begins_with(void **state)
+static void a_time_out_is_the_number_at_the_beginning_of_the_argument(void **state)
 {
     static const char *const times[] = {"100ms", "100.9", " 100", "+100", "00100"};
     struct gear *t = *state;
@@ -230,7 +230,7 @@ static void a_time_is_the_number_that_the_argument_begins_with(void **state)
     }
 }
 
-static void a_very_long_time_is_no_short_one(void **state)
+static void a_very_long_time_out_does_not_overflow(void **state)
 {
     static const char *const times[] = {"4294967295", "4294967296", "9223372036854775808",
                                         "18446744073709551615"};
@@ -266,7 +266,7 @@ static void terms_change_for_the_jobs_to_come(void **state)
     jobs_are(t, "f", JOB_RESERVED, 1);
 }
 
-static void the_clock_on_the_wall_does_not_matter(void **state)
+static void the_wall_clock_does_not_affect_time_outs(void **state)
 {
     struct gear *t = *state;
 
@@ -313,7 +313,7 @@ static void a_time_out_may_fail_the_job(void **state)
     gear_says(t->b, REQ(WORK_COMPLETE, H(1), ""), NO_SUCH_RESULT);
 }
 
-static void a_job_that_failed_by_time_may_be_kept(void **state)
+static void a_job_that_failed_by_time_out_may_be_buried(void **state)
 {
     struct gear *t = *state;
 
@@ -326,7 +326,7 @@ static void a_job_that_failed_by_time_may_be_kept(void **state)
     jobs_are(t, "f", JOB_BURIED, 1);
 }
 
-static void a_job_that_nobody_waits_for_goes_when_its_time_is_over(void **state)
+static void a_job_without_clients_ends_at_its_time_out(void **state)
 {
     struct gear *t = *state;
 
@@ -342,25 +342,25 @@ static void a_job_that_nobody_waits_for_goes_when_its_time_is_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GEAR(a_job_comes_back_when_its_time_is_over),
+        GEAR(a_job_is_ready_again_after_its_time_out),
         GEAR(a_late_result_finds_no_job),
-        GEAR(it_goes_to_the_back_and_wakes_those_who_sleep),
-        GEAR(the_time_is_not_renewed_by_reports),
-        GEAR(each_job_has_its_own_time),
-        GEAR(a_worker_that_goes_to_sleep_has_all_the_time),
-        GEAR(a_worker_that_finds_work_beside_its_bed_does_not_stop_the_clock),
-        GEAR(a_job_that_is_grabbed_after_the_sleep_has_its_time),
-        GEAR(a_worker_with_very_many_jobs_goes_to_sleep_in_slices),
-        GEAR(a_time_below_the_least_one_is_taken_for_that),
-        GEAR(a_time_of_nothing_is_no_limit),
-        GEAR(a_time_is_the_number_that_the_argument_begins_with),
-        GEAR(a_very_long_time_is_no_short_one),
+        GEAR(a_timed_out_job_goes_to_the_back_and_wakes_sleeping_workers),
+        GEAR(reports_do_not_restart_the_time_out),
+        GEAR(each_job_has_its_own_time_out),
+        GEAR(a_sleeping_worker_has_no_time_out),
+        GEAR(a_sleep_that_ends_at_once_does_not_end_time_outs),
+        GEAR(a_job_that_is_grabbed_after_the_sleep_has_a_time_out),
+        GEAR(a_worker_with_many_jobs_goes_to_sleep_in_slices),
+        GEAR(a_time_out_below_the_minimum_is_raised),
+        GEAR(a_time_out_of_0_means_no_limit),
+        GEAR(a_time_out_is_the_number_at_the_beginning_of_the_argument),
+        GEAR(a_very_long_time_out_does_not_overflow),
         GEAR(terms_change_for_the_jobs_to_come),
-        GEAR(the_clock_on_the_wall_does_not_matter),
+        GEAR(the_wall_clock_does_not_affect_time_outs),
         GEAR(a_time_out_is_an_attempt),
         GEAR(a_time_out_may_fail_the_job),
-        GEAR(a_job_that_failed_by_time_may_be_kept),
-        GEAR(a_job_that_nobody_waits_for_goes_when_its_time_is_over),
+        GEAR(a_job_that_failed_by_time_out_may_be_buried),
+        GEAR(a_job_without_clients_ends_at_its_time_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

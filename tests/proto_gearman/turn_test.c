@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Many functions, many jobs and workers that come to offer functions and give them up, at random:
-// each worker gets the job that a few lines of plain bookkeeping say it must get.
+// Many functions, many jobs, and workers that offer functions and give them up, at random: each
+// worker gets the job that a simple model predicts.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -21,7 +21,7 @@ struct line {
 
 struct model {
     struct line lines[FUNCTIONS][BANDS];
-    int64_t turns[WORKERS][FUNCTIONS]; // 0: not offered; the least is served first
+    int64_t turns[WORKERS][FUNCTIONS]; // 0: not offered; the function with the least number is next
     int64_t last_turn;
     uint32_t random;
 };
@@ -73,7 +73,7 @@ static bool waits(const struct line *line)
     return line->first < line->end;
 }
 
-// The function that the worker is served from next, for jobs of that priority; FUNCTIONS for none.
+// The function from which the worker gets the next job of that priority; FUNCTIONS: none.
 static size_t next_function(const struct model *model, size_t place, size_t band)
 {
     size_t next = FUNCTIONS;
@@ -131,7 +131,7 @@ static void play(struct gear *t, uint32_t seed)
     free(model);
 }
 
-static void jobs_come_in_their_order_and_functions_in_their_turn(void **state)
+static void jobs_are_assigned_as_the_model_predicts(void **state)
 {
     for (uint32_t seed = 1; seed <= 5; seed++) {
         gear_setup(state);
@@ -143,7 +143,7 @@ static void jobs_come_in_their_order_and_functions_in_their_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_come_in_their_order_and_functions_in_their_turn),
+        cmocka_unit_test(jobs_are_assigned_as_the_model_predicts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Clients that do not read: what their jobs send is kept for them up to a limit, then they are
-// dropped. Nobody else is held up.
+// Clients that do not read: the reports about their jobs are stored up to a limit, and then the
+// client is dropped. No other peer is held up.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -23,7 +23,7 @@ static void send_parts(struct peer *worker, int count)
     }
 }
 
-static void what_a_client_does_not_read_is_kept_for_it(void **state)
+static void unread_output_is_stored_for_the_client(void **state)
 {
     struct gear *t = *state;
     struct slice part = RES(WORK_DATA, H(1), gear_run('p', PART));
@@ -55,7 +55,7 @@ static void a_client_that_leaves_too_much_unread_is_dropped(void **state)
     gear_hears(t->a, NOTHING);
 }
 
-static void a_client_that_keeps_more_than_the_host_allows_is_dropped(void **state)
+static void a_client_that_exceeds_the_limit_of_the_host_is_dropped(void **state)
 {
     struct gear *t = *state;
 
@@ -68,7 +68,7 @@ static void a_client_that_keeps_more_than_the_host_allows_is_dropped(void **stat
     assert_true(peer_dropped(t->a));
 }
 
-static void what_a_client_has_sent_counts_as_well(void **state)
+static void input_of_the_client_counts_as_well(void **state)
 {
     struct gear *t = *state;
     const char *body = gear_run('b', 10 * PART);
@@ -77,7 +77,7 @@ static void what_a_client_has_sent_counts_as_well(void **state)
     begin(t->a, t->b);
     peer_stop_reading(t->a);
     send_parts(t->b, 15);
-    // Half of a workload. While so much is unread, no more of it is taken.
+    // Half of a workload. No more of it is read while this much output is unread.
     peer_send(t->a, slice_of(REQ(SUBMIT_JOB, "f", "", body).ptr, 5 * PART));
     rig_run(t->rig);
     send_parts(t->b, 10);
@@ -99,7 +99,7 @@ static void its_worker_is_not_held_up(void **state)
     job_is_gone(t, 1);
 }
 
-static void others_who_wait_for_the_job_get_everything(void **state)
+static void other_clients_of_the_job_get_everything(void **state)
 {
     struct gear *t = *state;
     struct slice part = RES(WORK_DATA, H(1), gear_run('p', PART));
@@ -143,7 +143,7 @@ static void a_client_that_reads_may_get_any_amount(void **state)
     assert_false(peer_dropped(t->a));
 }
 
-static void large_results_that_come_together_are_no_reason_to_drop_a_client(void **state)
+static void large_results_at_once_do_not_drop_a_client(void **state)
 {
     struct gear *t = *state;
     const char *result = gear_run('r', 20 * PART);
@@ -159,7 +159,7 @@ static void large_results_that_come_together_are_no_reason_to_drop_a_client(void
     gear_hears(t->a, MANY(RES(WORK_COMPLETE, H(1), result), RES(WORK_COMPLETE, H(2), result)));
 }
 
-static void one_large_result_is_no_reason_to_drop_a_client(void **state)
+static void one_large_result_does_not_drop_a_client(void **state)
 {
     struct gear *t = *state;
     const char *result = gear_run('r', 20 * PART);
@@ -171,11 +171,11 @@ static void one_large_result_is_no_reason_to_drop_a_client(void **state)
     assert_false(peer_dropped(t->a));
 }
 
-// Each report to so many is more than a turn can tell.
+// Each report goes to more clients than one turn can serve.
 #define WATCHES 300
 #define REPORTS 100
 
-static void a_worker_that_reports_faster_than_clients_are_told_is_held_back(void **state)
+static void a_worker_that_reports_too_fast_is_held_back(void **state)
 {
     struct gear *t = *state;
     struct slice told = RES(WORK_STATUS, H(1), "1", "2");
@@ -195,7 +195,7 @@ static void a_worker_that_reports_faster_than_clients_are_told_is_held_back(void
     assert_int_equal(peer_hear(t->a).len, WATCHES * REPORTS * told.len);
 }
 
-static void long_data_waits_until_clients_have_been_told_of_what_came_before(void **state)
+static void long_data_waits_until_earlier_reports_are_sent(void **state)
 {
     struct gear *t = *state;
     const char *data = gear_run('d', PART);
@@ -217,7 +217,7 @@ static void long_data_waits_until_clients_have_been_told_of_what_came_before(voi
                           RES(WORK_COMPLETE, H(1), "y")));
 }
 
-static void answers_wait_for_a_client_that_does_not_read(void **state)
+static void replies_wait_for_a_client_that_does_not_read(void **state)
 {
     struct gear *t = *state;
 
@@ -235,19 +235,19 @@ static void answers_wait_for_a_client_that_does_not_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        GEAR(what_a_client_does_not_read_is_kept_for_it),
+        GEAR(unread_output_is_stored_for_the_client),
         GEAR(a_client_that_leaves_too_much_unread_is_dropped),
-        GEAR(a_client_that_keeps_more_than_the_host_allows_is_dropped),
-        GEAR(what_a_client_has_sent_counts_as_well),
+        GEAR(a_client_that_exceeds_the_limit_of_the_host_is_dropped),
+        GEAR(input_of_the_client_counts_as_well),
         GEAR(its_worker_is_not_held_up),
-        GEAR(others_who_wait_for_the_job_get_everything),
+        GEAR(other_clients_of_the_job_get_everything),
         GEAR(a_dropped_client_leaves_its_other_jobs),
         GEAR(a_client_that_reads_may_get_any_amount),
-        GEAR(large_results_that_come_together_are_no_reason_to_drop_a_client),
-        GEAR(a_worker_that_reports_faster_than_clients_are_told_is_held_back),
-        GEAR(long_data_waits_until_clients_have_been_told_of_what_came_before),
-        GEAR(one_large_result_is_no_reason_to_drop_a_client),
-        GEAR(answers_wait_for_a_client_that_does_not_read),
+        GEAR(large_results_at_once_do_not_drop_a_client),
+        GEAR(a_worker_that_reports_too_fast_is_held_back),
+        GEAR(long_data_waits_until_earlier_reports_are_sent),
+        GEAR(one_large_result_does_not_drop_a_client),
+        GEAR(replies_wait_for_a_client_that_does_not_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #define HEADER 12
 #define TEXT_MAX 8192
 #define SHOWN_MAX 60
-// All packets and strings that one test makes.
+// All packets and strings of one test.
 #define ARENA_MAX ((size_t)64 << 20)
 
 #define X(name, number) const char name[2] = {(number), '\0'};
@@ -30,7 +30,7 @@ static char *arena_take(size_t len)
 }
 
 //
-// The world
+// Setup
 //
 
 char gear_no_prefix[] = "";
@@ -176,7 +176,7 @@ const char *gear_run(char byte, size_t len)
 }
 
 //
-// Bytes as text that can be read
+// Bytes as readable text
 //
 
 struct text {
@@ -195,7 +195,7 @@ static void add(struct text *text, const char *format, ...)
     }
 }
 
-// Arguments stand between bars.
+// Arguments are separated by bars.
 static void add_bytes(struct text *text, struct slice bytes)
 {
     for (size_t i = 0; i < bytes.len && i < SHOWN_MAX; i++) {
@@ -247,7 +247,7 @@ static const char *readable(struct slice bytes, struct text *text)
 }
 
 //
-// Conversations
+// Sessions
 //
 
 static void must_be(struct slice got, struct slice expected, const char *file, int line)
@@ -295,7 +295,7 @@ void gear_fails_at(struct peer *peer, struct slice said, const char *code, const
     }
 }
 
-// The id in the handle that a packet of that type begins with; 0 where it is no such packet.
+// The id in the handle at the beginning of a packet of that type; 0: it is another packet.
 static uint64_t id_in(struct slice packet, const char *type)
 {
     struct slice prefix = SLICE(GEAR_PREFIX);

@@ -2,12 +2,12 @@
 #ifndef TANDEM_TESTS_PROTO_GEARMAN_WIRE_GEAR_H
 #define TANDEM_TESTS_PROTO_GEARMAN_WIRE_GEAR_H
 
-// Gearman conversations in memory: what a client or worker says, and what it must hear, to the
-// byte. Packets are written as they are named:
+// Gearman sessions in memory: the packets that a client or worker sends, and exactly the bytes that
+// it must receive:
 //
 //   gear_says(peer, REQ(SUBMIT_JOB, "f", "unique", "body"), RES(JOB_CREATED, H(1)));
 //
-// The world has a beanstalk front-end, too, so that clients of both protocols can meet in it.
+// The broker has a beanstalk front-end, too, for tests with clients of both protocols.
 
 #include "core/broker.h"
 
@@ -22,26 +22,26 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-// What a test works with; *state of each test.
+// The state of each test.
 struct gear {
     struct rig *rig;
-    struct gear_options settings; // those that are live may be changed at any time
+    struct gear_options settings; // a test may change live settings at any time
     struct bean_options bean_settings;
-    size_t store_room;      // how many more records the store has room for; plenty at first
+    size_t store_room;      // the number of records that the store has room for; enough at first
     struct peer *a, *b, *c; // Gearman peers, connected from the start
-    struct peer *m, *n;     // beanstalk peers, where the test is a MEETING
+    struct peer *m, *n;     // beanstalk peers, if the test is a MEETING
 };
 
-// A test in a fresh world.
+// A test with a new broker.
 #define GEAR(test) cmocka_unit_test_setup_teardown(test, gear_setup, gear_teardown)
 int gear_setup(void **state);
 int gear_teardown(void **state);
 
-// A test in which beanstalk peers take part.
+// A test with beanstalk peers.
 #define MEETING(test) cmocka_unit_test_setup_teardown(test, gear_setup_meeting, gear_teardown)
 int gear_setup_meeting(void **state);
 
-// A world that differs: `setup` calls this with what it wants, of which the settings begin as
+// A test with other options: its `setup` calls this with them. Its settings begin with
 // GEAR_DEFAULTS.
 int gear_setup_with(void **state, struct rig_options options, struct gear_options settings);
 #define GEAR_DEFAULTS                                                                              \
@@ -99,22 +99,22 @@ extern char gear_no_prefix[];
     X(GET_STATUS_UNIQUE, 41)                                                                       \
     X(STATUS_RES_UNIQUE, 42)
 
-// The number of a type, as a string of one byte: the first of a packet's words.
+// The number of a type, as a string of one byte: the first string of a packet.
 #define X(name, number) extern const char name[2];
 GEAR_TYPES(X)
 #undef X
 
 #define GEAR_WORDS_MAX 12
 
-// A packet of a peer, and one of the server: its type, then its arguments, which are strings.
+// A packet of a peer, and one of the server: its type, and its arguments, which are strings.
 #define REQ(...) gear_packet("REQ", (const char *const[GEAR_WORDS_MAX]){__VA_ARGS__})
 #define RES(...) gear_packet("RES", (const char *const[GEAR_WORDS_MAX]){__VA_ARGS__})
 struct slice gear_packet(const char *magic, const char *const words[GEAR_WORDS_MAX]);
 
-// A header, and any body behind it.
+// A header, and any body after it.
 struct slice gear_raw(const char *magic, uint32_t type, uint32_t announced, struct slice body);
 
-// Packets in a row.
+// Several packets.
 #define MANY(...)                                                                                  \
     gear_many((const struct slice[]){__VA_ARGS__},                                                 \
               sizeof((const struct slice[]){__VA_ARGS__}) / sizeof(struct slice))
@@ -125,47 +125,47 @@ struct slice gear_many(const struct slice *packets, size_t count);
 // The handle of a job.
 #define GEAR_PREFIX "H:test.host:"
 #define H(id) (GEAR_PREFIX #id)
-// The same for a number: the string is good until the 16th call from now.
+// The same for a number: the string is valid for the next 15 calls.
 const char *gear_handle(uint64_t id);
 
-// A string of `len` times that byte, good until the test ends.
+// A string of `len` times that byte, valid until the test ends.
 const char *gear_run(char byte, size_t len);
 
 //
-// Conversations
+// Sessions
 //
 
-// The peer sends `said` and must hear exactly `heard`.
+// The peer sends `said` and must receive exactly `heard`.
 #define gear_says(peer, said, heard) gear_says_at((peer), (said), (heard), __FILE__, __LINE__)
 void gear_says_at(struct peer *peer, struct slice said, struct slice heard, const char *file,
                   int line);
 
-// The peer must have heard exactly this by now.
+// The peer must have received exactly this.
 #define gear_hears(peer, heard) gear_hears_at((peer), (heard), __FILE__, __LINE__)
 void gear_hears_at(struct peer *peer, struct slice heard, const char *file, int line);
 
-// The peer sends `said` and hears an ERROR of that code, whatever its text, and nothing else.
+// The peer sends `said` and must receive only an ERROR with that code and any text.
 #define gear_fails(peer, said, code) gear_fails_at((peer), (said), (code), __FILE__, __LINE__)
 void gear_fails_at(struct peer *peer, struct slice said, const char *code, const char *file,
                    int line);
 
-// The peer submits, and hears nothing but JOB_CREATED: the id in the handle.
+// The peer submits a job, and receives only JOB_CREATED. Returns the id in the handle.
 #define gear_submits(peer, said) gear_submits_at((peer), (said), __FILE__, __LINE__)
 uint64_t gear_submits_at(struct peer *peer, struct slice said, const char *file, int line);
 
-// The peer sends GRAB_JOB and gets a job of that function with that body: its id.
+// The peer sends GRAB_JOB and gets a job of that function with that body. Returns its id.
 #define gear_grabs(peer, function, body)                                                           \
     gear_grabs_at((peer), (function), (body), __FILE__, __LINE__)
 uint64_t gear_grabs_at(struct peer *peer, const char *function, const char *body, const char *file,
                        int line);
 
-// How many jobs the queue of that name has in that state; 0 where there is no such queue.
+// The number of jobs of the queue in that state; 0 if there is no such queue.
 uint64_t gear_jobs(const struct gear *t, const char *queue, enum job_state state);
 
-// Asserts that many.
+// Asserts that number.
 #define jobs_are(t, queue, state, count) assert_int_equal(gear_jobs((t), (queue), (state)), (count))
 
-// The live job of that id; fails where there is none.
+// The live job of that id; fails if there is none.
 struct job_info gear_job(const struct gear *t, uint64_t id);
 
 #define job_is_gone(t, id) assert_null(broker_find(rig_broker((t)->rig), (id)))

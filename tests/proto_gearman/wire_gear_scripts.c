@@ -26,8 +26,8 @@ static struct slice every_submission(void)
                 REQ(OPTION_REQ, "auth:x"), REQ(SET_CLIENT_ID, "script"));
 }
 
-// What nobody asked for (NOOP, and what becomes of jobs that are waited for) may come before or
-// after an answer, as turns end: here a NOOP comes last, and the jobs are background jobs.
+// Packets that are not replies (NOOP, reports about jobs) may come before or after a reply, because
+// turns end at different points. So here a NOOP comes last, and the jobs are background jobs.
 static struct slice every_report(void)
 {
     return MANY(REQ(CAN_DO, "f"), REQ(CAN_DO_TIMEOUT, "g", "100"), REQ(ALL_YOURS), REQ(PRE_SLEEP),
@@ -80,7 +80,7 @@ static struct slice a_long_line(void)
     return MANY(SLICE("getpid\n"), slice_of(gear_run('l', 8300), 8300), SLICE("\ngetpid\n"));
 }
 
-// What is composed for one test is gone with it; scripts stay.
+// Packets made for one test are freed with it, but scripts are not.
 static struct slice kept(struct slice said)
 {
     static char store[512 * 1024];

@@ -2,9 +2,9 @@
 #ifndef TANDEM_TESTS_PROTO_GEARMAN_WIRE_GEAR_SCRIPTS_H
 #define TANDEM_TESTS_PROTO_GEARMAN_WIRE_GEAR_SCRIPTS_H
 
-// What a Gearman client, worker or administrator may say, in a few long breaths: between them these
-// scripts enter every state of a connection and use every packet. Each is written for a connection
-// of its own in a fresh world whose max_job_size is as it says.
+// Input of a Gearman client, worker or administrator, in a few long scripts. Together they enter
+// every state of a connection and use every packet. Each needs a connection of its own to a new
+// broker that has the given max_job_size.
 
 #include "core/base/slice.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Workers: what they can do, how they take jobs, how they name themselves.
+// Workers: the functions that they offer, how they take jobs, and their client ids.
 
 #include "tests/proto_gearman/wire_gear.h"
 
@@ -30,7 +30,7 @@ static void a_worker_gets_jobs_of_its_functions_only(void **state)
     gear_says(t->b, REQ(GRAB_JOB), RES(NO_JOB));
 }
 
-static void each_way_of_grabbing_has_its_own_answer(void **state)
+static void each_way_of_grabbing_has_its_own_reply(void **state)
 {
     struct gear *t = *state;
 
@@ -44,7 +44,7 @@ static void each_way_of_grabbing_has_its_own_answer(void **state)
     gear_says(t->b, REQ(GRAB_JOB_ALL), RES(JOB_ASSIGN_UNIQ, H(3), "f", H(3), "x"));
 }
 
-static void a_job_without_a_unique_shows_an_empty_one(void **state)
+static void a_job_without_a_unique_has_an_empty_one(void **state)
 {
     struct gear *t = *state;
 
@@ -132,7 +132,7 @@ static void all_yours_offers_no_function(void **state)
     gear_says(t->b, MANY(REQ(ALL_YOURS), REQ(GRAB_JOB)), RES(NO_JOB));
 }
 
-static void the_option_exceptions_is_confirmed_as_it_was_spelt(void **state)
+static void the_option_exceptions_is_confirmed_as_it_was_sent(void **state)
 {
     struct gear *t = *state;
 
@@ -166,15 +166,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         GEAR(a_worker_without_functions_gets_no_job),
         GEAR(a_worker_gets_jobs_of_its_functions_only),
-        GEAR(each_way_of_grabbing_has_its_own_answer),
-        GEAR(a_job_without_a_unique_shows_an_empty_one),
+        GEAR(each_way_of_grabbing_has_its_own_reply),
+        GEAR(a_job_without_a_unique_has_an_empty_one),
         GEAR(a_worker_may_hold_several_jobs),
         GEAR(a_function_that_is_given_up_yields_no_more_jobs),
         GEAR(a_reset_gives_up_every_function),
         GEAR(a_repeated_can_do_replaces_the_first),
         GEAR(all_yours_and_names_are_not_answered),
         GEAR(all_yours_offers_no_function),
-        GEAR(the_option_exceptions_is_confirmed_as_it_was_spelt),
+        GEAR(the_option_exceptions_is_confirmed_as_it_was_sent),
         GEAR(any_other_option_is_unknown),
         GEAR(a_connection_may_be_client_and_worker_in_one),
     };
