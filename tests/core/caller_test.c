@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-// What the caller of a session may do, and what it is told where it may not.
+// The rights of the caller of a session, and the answers to forbidden verbs.
 #include "tests/core/stage.h"
 
-// The actor may do that to queues that the glob matches, and nothing else. Whether it lost one.
+// Gives the actor rights on the queues that the glob matches, and no others. True if it lost a
+// subscription.
 static bool allow(struct actor *a, unsigned rights, const char *glob)
 {
     return act_grant(a, &(const struct grant){rights, stage_slice(glob)}, 1);
@@ -121,7 +122,7 @@ static void no_grants_allow_everything(void **state)
     assert_true(session_may_by_name(a->session, MAY_OPERATE, SLICE("q")));
 }
 
-static void who_may_operate_may_cancel(void **state)
+static void right_to_operate_includes_the_right_to_cancel(void **state)
 {
     const struct grant list[] = {{MAY_OPERATE, SLICE("q")}};
     struct grants *grants = grants_new(list, 1);
@@ -131,7 +132,7 @@ static void who_may_operate_may_cancel(void **state)
     grants_unref(grants);
 }
 
-static void grants_go_with_the_last_who_refers_to_them(void **state)
+static void grants_are_freed_with_their_last_reference(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -139,7 +140,7 @@ static void grants_go_with_the_last_who_refers_to_them(void **state)
     const struct grant list[] = {{MAY_WORK, SLICE("q")}};
     struct grants *grants = grants_new(list, 1);
 
-    // AddressSanitizer sees whether it is used afterwards, and whether it stays.
+    // AddressSanitizer detects whether it is used afterwards, and whether it leaks.
     broker_session_grant(a->session, grants);
     broker_session_grant(b->session, grants);
     grants_unref(grants);
@@ -152,7 +153,7 @@ static void grants_go_with_the_last_who_refers_to_them(void **state)
 // Submitting
 //
 
-static void job_is_submitted_where_that_is_allowed(void **state)
+static void job_is_submitted_to_an_allowed_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -184,7 +185,7 @@ static void forbidden_duplicate_joins_nothing(void **state)
     assert_int_equal(stage_job(s, id).watches, 0);
 }
 
-static void watcher_is_told_whatever_it_may_do_by_then(void **state)
+static void watcher_is_told_whatever_rights_it_has_lost(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -213,7 +214,7 @@ static void subscription_needs_the_right_to_work(void **state)
     assert_int_equal(session_subscriptions(a->session), 1);
 }
 
-static void only_subscriptions_that_are_allowed_give_jobs(void **state)
+static void only_allowed_subscriptions_give_jobs(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "default");
@@ -226,7 +227,7 @@ static void only_subscriptions_that_are_allowed_give_jobs(void **state)
     assert_int_equal(act_take(a), 2);
 }
 
-static void turn_passes_by_a_subscription_that_is_not_allowed(void **state)
+static void turn_skips_a_forbidden_subscription(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open_in_turn(s, "a");
@@ -255,11 +256,11 @@ static void caller_that_may_work_on_none_of_its_queues_is_told(void **state)
     assert_status(STATUS_FORBIDDEN, try_take(a));
     assert_status(STATUS_FORBIDDEN, act_wait_until(a, NSEC_NEVER, -1));
     act_unsubscribe(a, "default");
-    // Without a queue there is nothing to forbid.
+    // Without a queue, nothing is forbidden.
     assert_status(STATUS_EMPTY, try_take(a));
 }
 
-static void wait_is_not_served_by_a_queue_that_is_not_allowed(void **state)
+static void wait_is_not_served_by_a_forbidden_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -274,7 +275,7 @@ static void wait_is_not_served_by_a_queue_that_is_not_allowed(void **state)
     stage_expect(s, "a leased 2");
 }
 
-static void who_waits_gets_nothing_more_from_a_queue_that_it_lost(void **state)
+static void waiting_session_gets_no_job_from_a_queue_that_it_lost(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -290,7 +291,7 @@ static void who_waits_gets_nothing_more_from_a_queue_that_it_lost(void **state)
     stage_expect(s, "a leased 2");
 }
 
-static void who_waits_gets_what_it_may_have_again(void **state)
+static void waiting_session_gets_jobs_of_a_queue_allowed_again(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -304,7 +305,7 @@ static void who_waits_gets_what_it_may_have_again(void **state)
     stage_expect(s, "a leased 1");
 }
 
-static void nudge_comes_only_from_queues_that_are_allowed(void **state)
+static void nudge_comes_only_from_allowed_queues(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -333,7 +334,7 @@ static void nudge_for_a_queue_that_was_lost_is_passed_on(void **state)
     stage_expect(s, "b nudged");
 }
 
-static void holder_finishes_what_it_holds_whatever_it_may_do_by_then(void **state)
+static void holder_finishes_its_job_whatever_rights_it_has_lost(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -351,7 +352,7 @@ static void holder_finishes_what_it_holds_whatever_it_may_do_by_then(void **stat
     assert_status(STATUS_OK, act_progress(a, 5, 1, 2));
 }
 
-static void job_is_taken_by_its_id_where_its_queue_is_allowed(void **state)
+static void job_of_an_allowed_queue_is_taken_by_its_id(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -366,7 +367,7 @@ static void job_is_taken_by_its_id_where_its_queue_is_allowed(void **state)
     assert_status(STATUS_OK, act_take_id(a, 1));
 }
 
-static void losing_says_whether_a_subscription_was_lost(void **state)
+static void losing_rights_reports_whether_a_subscription_was_lost(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -379,10 +380,10 @@ static void losing_says_whether_a_subscription_was_lost(void **state)
 }
 
 //
-// Looking after jobs
+// Acts on jobs
 //
 
-static void job_is_taken_back_by_whoever_may_cancel(void **state)
+static void job_is_cancelled_with_the_right_to_cancel(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -396,7 +397,7 @@ static void job_is_taken_back_by_whoever_may_cancel(void **state)
     assert_status(STATUS_OK, try_cancel(a, 1, false));
 }
 
-static void held_job_is_taken_back_by_whoever_may_operate(void **state)
+static void held_job_is_cancelled_with_the_right_to_operate(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -421,7 +422,7 @@ static void to_create_and_to_forget_need_the_right_to_operate(void **state)
     assert_true(session_has_grants(a->session));
     assert_status(STATUS_FORBIDDEN, broker_queue_create(s->broker, a->session, SLICE("q")));
     assert_null(stage_find(s, "q"));
-    // It is not told whether the queue is there.
+    // It is not told whether the queue exists.
     assert_status(STATUS_FORBIDDEN, broker_queue_forget(s->broker, a->session, SLICE("q")));
     assert_status(STATUS_OK, broker_queue_create(s->broker, NULL, SLICE("q")));
     assert_status(STATUS_FORBIDDEN, broker_queue_forget(s->broker, a->session, SLICE("q")));
@@ -456,7 +457,7 @@ static void kick_pause_and_limits_need_the_right_to_operate(void **state)
     assert_status(STATUS_OK, broker_pause(s->broker, a->session, queue, SEC(1)));
 }
 
-static void job_that_may_not_be_observed_is_as_one_that_is_not_there(void **state)
+static void job_that_may_not_be_observed_is_not_found(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -475,29 +476,29 @@ int main(void)
         STORY(comparing_a_name_with_globs_is_charged),
         STORY(empty_grants_allow_nothing),
         STORY(no_grants_allow_everything),
-        STORY(who_may_operate_may_cancel),
-        STORY(grants_go_with_the_last_who_refers_to_them),
-        STORY(job_is_submitted_where_that_is_allowed),
+        STORY(right_to_operate_includes_the_right_to_cancel),
+        STORY(grants_are_freed_with_their_last_reference),
+        STORY(job_is_submitted_to_an_allowed_queue),
         STORY(forbidden_submission_makes_no_queue),
         STORY(forbidden_duplicate_joins_nothing),
-        STORY(watcher_is_told_whatever_it_may_do_by_then),
+        STORY(watcher_is_told_whatever_rights_it_has_lost),
         STORY(subscription_needs_the_right_to_work),
-        STORY(only_subscriptions_that_are_allowed_give_jobs),
-        STORY(turn_passes_by_a_subscription_that_is_not_allowed),
+        STORY(only_allowed_subscriptions_give_jobs),
+        STORY(turn_skips_a_forbidden_subscription),
         STORY(caller_that_may_work_on_none_of_its_queues_is_told),
-        STORY(wait_is_not_served_by_a_queue_that_is_not_allowed),
-        STORY(who_waits_gets_nothing_more_from_a_queue_that_it_lost),
-        STORY(who_waits_gets_what_it_may_have_again),
-        STORY(nudge_comes_only_from_queues_that_are_allowed),
+        STORY(wait_is_not_served_by_a_forbidden_queue),
+        STORY(waiting_session_gets_no_job_from_a_queue_that_it_lost),
+        STORY(waiting_session_gets_jobs_of_a_queue_allowed_again),
+        STORY(nudge_comes_only_from_allowed_queues),
         STORY(nudge_for_a_queue_that_was_lost_is_passed_on),
-        STORY(holder_finishes_what_it_holds_whatever_it_may_do_by_then),
-        STORY(job_is_taken_by_its_id_where_its_queue_is_allowed),
-        STORY(losing_says_whether_a_subscription_was_lost),
-        STORY(job_is_taken_back_by_whoever_may_cancel),
-        STORY(held_job_is_taken_back_by_whoever_may_operate),
+        STORY(holder_finishes_its_job_whatever_rights_it_has_lost),
+        STORY(job_of_an_allowed_queue_is_taken_by_its_id),
+        STORY(losing_rights_reports_whether_a_subscription_was_lost),
+        STORY(job_is_cancelled_with_the_right_to_cancel),
+        STORY(held_job_is_cancelled_with_the_right_to_operate),
         STORY(kick_pause_and_limits_need_the_right_to_operate),
         STORY(to_create_and_to_forget_need_the_right_to_operate),
-        STORY(job_that_may_not_be_observed_is_as_one_that_is_not_there),
+        STORY(job_that_may_not_be_observed_is_not_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Wall clocks that are wrong, at a submission or at a restart, and set right later or never: delays
-// and pauses last no longer than they were to, calendar moments are what they are, and ages follow
-// nobody's hand.
+// Wall clocks that are wrong, at a submission or at a restart, and corrected later or never: delays
+// and pauses last no longer than their lengths, calendar moments do not change, and setting the
+// clock does not change ages.
 #include "tests/core/stage_restart.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static void a_clock_that_is_behind_at_a_restart_stretches_no_delay(void **state)
     stage_advance(again, SEC(5));
     assert_int_equal(stage_state(again, 1), JOB_READY);
     stage_free(again);
-    // As machines without a battery begin: in 1970.
+    // Machines without a battery start in 1970.
     again = stage_restart(s, -STAGE_WALL_AT);
     assert_int_equal(stage_job(again, 1).remaining_for, SEC(5));
     stage_free(again);
@@ -89,7 +89,7 @@ static void the_delay_of_a_submission_that_joined_holds(void **state)
     stage_free(again);
 }
 
-// Where memory was short, a delay is kept without its length.
+// Without memory, a delay is kept without its length.
 static void a_delay_of_unknown_length_is_kept(void **state)
 {
     struct stage *s = *state;
@@ -111,7 +111,7 @@ static void age_follows_no_step_of_the_wall_clock(void **state)
     stage_advance(s, SEC(10));
     stage_step_wall(s, YEAR);
     assert_int_equal(stage_job(s, 1).age_for, SEC(10));
-    // Told by the wall clock as it stands now.
+    // Shown by the wall clock as it is set now.
     assert_int_equal(stage_job(s, 1).created_at, s->now.wall - SEC(10));
     stage_step_wall(s, -2 * YEAR);
     assert_int_equal(stage_job(s, 1).age_for, SEC(10));
@@ -142,7 +142,7 @@ static void age_goes_on_after_a_restart_and_never_begins_in_the_future(void **st
 }
 
 //
-// By chance
+// Random clocks
 //
 
 enum { SEEDS = 200, ROUNDS = 8, JOBS = 40 };
@@ -175,7 +175,7 @@ static void put_by_chance(struct stage *s, uint64_t *dice, struct fate *fate)
     fate->id = PUT(s, .delay_for = fate->delay_for, .at = fate->at);
 }
 
-// Whatever the clocks did, nothing waits longer than it was to.
+// No delay lasts longer than its length, whatever the clocks did.
 static void expect_fate(struct stage *s, const struct fate *fate)
 {
     struct job_info info = stage_job(s, fate->id);

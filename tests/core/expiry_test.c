@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-// Jobs that were ready for longer than their queue's policy lets them be.
+// Jobs that were ready for longer than the policy of their queue allows.
 #include "core/import.h"
 #include "core/dead_letter.h"
 #include "core/result.h"
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
-// A wait is told in steps, so that a job is gone at most so much later than the policy says.
+// Waits are measured in steps, so that a job expires at most this much later than the policy says.
 #define STEPS MSEC(3)
 
 static struct counts counts_of(struct stage *s, const char *queue)
@@ -36,7 +36,7 @@ static void job_that_waits_too_long_fails(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-static void broker_wakes_for_a_lone_job_when_it_is_over(void **state)
+static void broker_wakes_when_a_single_job_expires(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -79,8 +79,8 @@ static void delayed_held_and_buried_jobs_stay(void **state)
     stage_expect_jobs(s, "q", 0, 1, 1, 1);
 }
 
-// A worker that gives it back, or is lost, makes it wait anew; so does who kicks it.
-static void job_that_comes_back_waits_anew(void **state)
+// The wait starts again if a worker gives the job back, if it is lost, and if it is kicked.
+static void wait_of_a_job_that_comes_back_starts_again(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -122,8 +122,8 @@ static void job_behind_one_that_came_back_is_found(void **state)
     assert_int_equal(stage_state(s, 2), JOB_GONE);
 }
 
-// More jobs than are looked at in a tick, of which some are over and some not.
-static void many_are_gone_in_slices_and_none_is_given_meanwhile(void **state)
+// More jobs than a tick looks at, of which some have expired and some have not.
+static void expired_jobs_are_removed_in_slices_and_given_to_no_worker(void **state)
 {
     enum { OVER = 5 * BROKER_SLICE, FRESH = 10 };
 
@@ -144,7 +144,7 @@ static void many_are_gone_in_slices_and_none_is_given_meanwhile(void **state)
     s->now.mono += SEC(1) + STEPS;
     broker_tick(s->broker, s->now);
     assert_int_equal(stage_info(s).jobs[JOB_READY], OVER + FRESH - BROKER_SLICE);
-    // A take goes a slice further, and finds nothing that it may have.
+    // A take goes a slice further, and finds no job that may be taken.
     assert_int_equal(act_take(w), 0);
     assert_int_equal(stage_info(s).jobs[JOB_READY], OVER + FRESH - 2 * BROKER_SLICE);
     assert_int_equal(stage_queue(s, "q").closed, CLOSED_EXPIRING);
@@ -158,13 +158,13 @@ static void many_are_gone_in_slices_and_none_is_given_meanwhile(void **state)
     stage_expect(s, "w leased 321; v nudged");
 }
 
-static void take_finds_what_stands_behind_a_few_that_are_over(void **state)
+static void take_finds_a_job_behind_a_few_expired_ones(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
 
     POLICY(s, "q", .expire_after_for = SEC(10));
-    // The broker looks at once for what a policy finds, and then after a while.
+    // The broker handles jobs older than a policy at once, and then after some time.
     PUT(s, .body = "a");
     stage_advance(s, MSEC(9990));
     PUT(s, .body = "b");
@@ -181,7 +181,7 @@ static void take_finds_what_stands_behind_a_few_that_are_over(void **state)
     assert_int_equal(act_take(w), 0);
 }
 
-static void job_that_is_over_is_taken_by_its_id_no_more(void **state)
+static void expired_job_is_not_taken_by_its_id(void **state)
 {
     enum { LATE_ONES = 3 * BROKER_SLICE };
 
@@ -221,9 +221,9 @@ static void job_that_expires_goes_to_the_dead_queue(void **state)
     assert_null(stage_find(s, "q"));
 }
 
-// The take goes a slice further than the tick. What it moves comes to a queue that the same worker
-// takes from: it gets one of those jobs, and does not begin to wait beside them.
-static void take_gets_what_it_has_moved_to_the_dead_queue(void **state)
+// The take goes a slice further than the tick. It moves jobs to a queue from which the same worker
+// takes: the worker gets one of these jobs, and does not wait beside them.
+static void take_gets_a_job_that_it_moved_to_the_dead_queue(void **state)
 {
     enum { OVER = 3 * BROKER_SLICE };
 
@@ -246,8 +246,8 @@ static void take_gets_what_it_has_moved_to_the_dead_queue(void **state)
     stage_expect_jobs(s, "q", 0, 0, 0, 0);
 }
 
-// The worker begins to wait with the first of them already there: it is not forgotten.
-static void jobs_that_are_moved_beside_a_waiting_worker_reach_it(void **state)
+// The worker begins to wait when the first of them is already there: it gets that one.
+static void moved_expired_jobs_reach_a_waiting_worker(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "to");
@@ -263,7 +263,7 @@ static void jobs_that_are_moved_beside_a_waiting_worker_reach_it(void **state)
     stage_expect(s, "w leased 1");
 }
 
-static void job_that_is_moved_waits_anew(void **state)
+static void wait_of_a_moved_job_starts_again(void **state)
 {
     struct stage *s = *state;
 
@@ -277,7 +277,7 @@ static void job_that_is_moved_waits_anew(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void what_is_over_when_a_pause_ends_is_given_to_nobody(void **state)
+static void job_that_expired_during_a_pause_is_given_to_no_worker(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -293,7 +293,7 @@ static void what_is_over_when_a_pause_ends_is_given_to_nobody(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void policy_that_comes_and_goes_counts_waits_that_went_before(void **state)
+static void new_policy_counts_waits_that_began_before_it(void **state)
 {
     struct stage *s = *state;
 
@@ -311,8 +311,8 @@ static void policy_that_comes_and_goes_counts_waits_that_went_before(void **stat
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-// The moment of each is known, though they came closer to each other than any interval.
-static void broker_wakes_for_each_job_when_it_is_over(void **state)
+// The moment of each is exact, though they came closer to each other than any interval.
+static void broker_wakes_when_each_job_expires(void **state)
 {
     enum { JOBS = 100 };
 
@@ -334,9 +334,9 @@ static void broker_wakes_for_each_job_when_it_is_over(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-// Ready for 60, 50 and 30 seconds, the first two are taken and buried: the end of the third is what
-// the broker wakes for.
-static void what_workers_take_is_waited_for_no_more(void **state)
+// The jobs are ready for 60, 50 and 30 seconds; the first two are taken and buried: the broker
+// wakes when the third expires.
+static void taken_job_does_not_expire(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -358,9 +358,9 @@ static void what_workers_take_is_waited_for_no_more(void **state)
     assert_int_equal(stage_state(s, 3), JOB_GONE);
 }
 
-// Some of those that are there when the policy comes are over by then, most are not. It takes many
-// slices to index them, and as many to forget the index; between them others have their turn.
-static void jobs_that_were_there_before_the_policy_are_indexed_in_slices(void **state)
+// Some of the jobs that are older than the policy have expired when it comes, most have not. It
+// takes many slices to index them, and as many to free the index; other work runs in between.
+static void jobs_older_than_the_policy_are_indexed_in_slices(void **state)
 {
     enum { OVER = 3 * BROKER_SLICE, FRESH = 10 * BROKER_SLICE, DONE_AT_ONCE = 2 * BROKER_SLICE };
 
@@ -381,7 +381,7 @@ static void jobs_that_were_there_before_the_policy_are_indexed_in_slices(void **
     POLICY(s, "q", .expire_after_for = SEC(100));
     broker_tick(s->broker, s->now);
     assert_true(stage_info(s).jobs[JOB_READY] >= OVER + FRESH - DONE_AT_ONCE);
-    // A worker that comes meanwhile gets none that is over.
+    // A worker that comes meanwhile gets no expired job.
     assert_int_equal(act_take(w), 0);
     for (; broker_next_due(s->broker) <= s->now.mono; ticks++) {
         stage_step(s);
@@ -395,7 +395,7 @@ static void jobs_that_were_there_before_the_policy_are_indexed_in_slices(void **
     stage_expect_jobs(s, "q", 0, 0, 1, 0);
 }
 
-static void index_goes_in_slices_with_the_policy_and_comes_back(void **state)
+static void index_is_freed_in_slices_with_the_policy_and_comes_back(void **state)
 {
     enum { JOBS = 5 * BROKER_SLICE };
 
@@ -423,8 +423,8 @@ static void index_goes_in_slices_with_the_policy_and_comes_back(void **state)
     assert_int_equal(stage_info(s).jobs[JOB_READY], 0);
 }
 
-// One job more each time, until none fails: its delay ends, and there is no memory for its entry.
-static void job_that_there_was_no_memory_for_expires_a_little_late(void **state)
+// The allocation for the entry of a job whose delay ends fails, one job later each time.
+static void job_without_memory_for_its_entry_expires_a_little_late(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -440,7 +440,7 @@ static void job_that_there_was_no_memory_for_expires_a_little_late(void **state)
     nth_alloc_fail(0);
     stage_step(s);
     stage_expect_jobs(s, "q", 3, 0, 0, 0);
-    // One leaves before it is indexed, another is none that a worker may have any more.
+    // One job leaves before it is indexed, another one has expired by then.
     assert_status(STATUS_OK, stage_cancel(s, 2));
     stage_advance(s, MSEC(100) + STEPS);
     assert_int_equal(act_take(w), 0);
@@ -450,8 +450,8 @@ static void job_that_there_was_no_memory_for_expires_a_little_late(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-// By then, how long a job has waited has wrapped: it is found all the same.
-static void machine_that_sleeps_for_months_finds_all_jobs(void **state)
+// By then, the steps of the wait have wrapped: the job is still found.
+static void expired_jobs_are_found_after_months_of_suspension(void **state)
 {
     struct stage *s = *state;
 
@@ -472,7 +472,7 @@ static void machine_that_sleeps_for_months_finds_all_jobs(void **state)
 }
 
 // Job 1 was given back, job 2 has been ready since its delay ended, job 3 since it came.
-static void wait_goes_on_over_a_restart(void **state)
+static void wait_continues_over_a_restart(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -511,9 +511,9 @@ static void wait_goes_on_over_a_restart(void **state)
     stage_free(t);
 }
 
-// All of these were submitted long ago, and have become ready of late: an epoch job, one that an
-// operator delayed, one that was moved here, one that was imported, with an age, a kicked one. Once
-// restarted, each waits on since then.
+// All of these were submitted long ago, and have become ready recently: an epoch job, one that an
+// operator delayed, one that was moved here, one that was imported with an age, and a kicked one.
+// After a restart, each waits since then.
 static void time_that_the_broker_forgave_does_not_count_after_a_restart(void **state)
 {
     enum { JOBS = 5 };
@@ -558,7 +558,7 @@ static void time_that_the_broker_forgave_does_not_count_after_a_restart(void **s
     stage_free(t);
 }
 
-// After a restart of which the wall clock knows: the only job is back, in `t`.
+// After a restart that took time by the wall clock: the only job is restored, in `t`.
 static void come_back(const struct stage *s, struct stage *t, const struct job_image *image)
 {
     const struct job *job;
@@ -569,8 +569,8 @@ static void come_back(const struct stage *s, struct stage *t, const struct job_i
     assert_status(STATUS_OK, broker_restore_finish(t->broker, 2));
 }
 
-// Those of the run time come when all jobs are back.
-static void wait_goes_on_under_a_policy_that_comes_back_after_the_jobs(void **state)
+// Policies set at run time come when all jobs are restored.
+static void wait_continues_under_a_policy_restored_after_the_jobs(void **state)
 {
     struct stage *s = *state;
     struct stage *t = stage_new((struct broker_options){0}, true);
@@ -590,8 +590,8 @@ static void wait_goes_on_under_a_policy_that_comes_back_after_the_jobs(void **st
     stage_free(t);
 }
 
-// An older journal does not say since when: the wait begins anew, however old the job is.
-static void job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart(void **state)
+// An older journal does not have the moment: the wait starts again, however old the job is.
+static void wait_of_unknown_beginning_starts_again_after_a_restart(void **state)
 {
     struct stage *s = *state;
     struct stage *t = stage_new((struct broker_options){0}, true);
@@ -609,8 +609,8 @@ static void job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart(v
     stage_free(t);
 }
 
-// That a worker has a job is not recorded: to the store it is as one that was ready all the time.
-static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void **state)
+// A lease is not recorded: for the store, the job was ready all the time.
+static void job_held_at_the_end_of_the_process_does_not_expire_at_once(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -619,7 +619,7 @@ static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void *
 
     POLICY(s, "q", .expire_after_for = SEC(3600));
     PUT(s, .queue = "q");
-    image = stage_image(s, 1); // as the record of its submission has it
+    image = stage_image(s, 1); // as in the record of its submission
     assert_int_equal(act_take(w), 1);
     stage_advance(s, SEC(86400));
     POLICY(t, "q", .expire_after_for = SEC(3600));
@@ -631,7 +631,7 @@ static void job_that_was_held_when_the_process_ended_is_not_over_after_it(void *
     stage_free(t);
 }
 
-// It came to the dead queue long after it was submitted, and no worker has ever had it.
+// It came to the dead queue long after its submission, and no worker has ever held it.
 static void dead_letter_does_not_bring_its_age_over_a_restart(void **state)
 {
     struct stage *s = *state;
@@ -651,8 +651,8 @@ static void dead_letter_does_not_bring_its_age_over_a_restart(void **state)
     stage_free(t);
 }
 
-// The look has passed the place that an operator brings a job to that is over.
-static void queue_opens_though_a_job_that_is_over_comes_to_stand_first(void **state)
+// The search has passed the place to which an operator moves an expired job.
+static void queue_opens_though_an_expired_job_becomes_the_first(void **state)
 {
     enum { OVER = 2 * BROKER_SLICE + 1 };
 
@@ -668,7 +668,7 @@ static void queue_opens_though_a_job_that_is_over_comes_to_stand_first(void **st
     PUT(s, .pri = 9);
     s->now.mono += SEC(10) + STEPS;
     broker_tick(s->broker, s->now);
-    // A take has the queue closed, and goes a slice further, up to the last that is over.
+    // A take closes the queue, and goes a slice further, up to the last expired job.
     assert_int_equal(act_take(w), 0);
     assert_int_equal(stage_queue(s, "q").closed, CLOSED_EXPIRING);
     assert_status(STATUS_OK,
@@ -679,7 +679,7 @@ static void queue_opens_though_a_job_that_is_over_comes_to_stand_first(void **st
     assert_int_equal(act_take(w), OVER + 1);
 }
 
-static void job_that_expires_leaves_word_of_it_where_results_are_kept(void **state)
+static void expired_job_has_a_result_if_results_are_kept(void **state)
 {
     struct stage *s = *state;
     struct result result;
@@ -696,34 +696,34 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(job_that_waits_too_long_fails),
-        STORY(broker_wakes_for_a_lone_job_when_it_is_over),
+        STORY(broker_wakes_when_a_single_job_expires),
         STORY(wait_begins_when_the_delay_ends),
         STORY(delayed_held_and_buried_jobs_stay),
-        STORY(job_that_comes_back_waits_anew),
+        STORY(wait_of_a_job_that_comes_back_starts_again),
         STORY(job_behind_one_that_came_back_is_found),
-        STORY(many_are_gone_in_slices_and_none_is_given_meanwhile),
-        STORY(take_finds_what_stands_behind_a_few_that_are_over),
-        STORY(job_that_is_over_is_taken_by_its_id_no_more),
+        STORY(expired_jobs_are_removed_in_slices_and_given_to_no_worker),
+        STORY(take_finds_a_job_behind_a_few_expired_ones),
+        STORY(expired_job_is_not_taken_by_its_id),
         STORY(job_that_expires_goes_to_the_dead_queue),
-        STORY(take_gets_what_it_has_moved_to_the_dead_queue),
-        STORY(jobs_that_are_moved_beside_a_waiting_worker_reach_it),
-        STORY(job_that_is_moved_waits_anew),
-        STORY(what_is_over_when_a_pause_ends_is_given_to_nobody),
-        STORY(policy_that_comes_and_goes_counts_waits_that_went_before),
-        STORY(broker_wakes_for_each_job_when_it_is_over),
-        STORY(what_workers_take_is_waited_for_no_more),
-        STORY(jobs_that_were_there_before_the_policy_are_indexed_in_slices),
-        STORY(index_goes_in_slices_with_the_policy_and_comes_back),
-        STORY(job_that_there_was_no_memory_for_expires_a_little_late),
-        STORY(machine_that_sleeps_for_months_finds_all_jobs),
-        STORY(wait_goes_on_over_a_restart),
+        STORY(take_gets_a_job_that_it_moved_to_the_dead_queue),
+        STORY(moved_expired_jobs_reach_a_waiting_worker),
+        STORY(wait_of_a_moved_job_starts_again),
+        STORY(job_that_expired_during_a_pause_is_given_to_no_worker),
+        STORY(new_policy_counts_waits_that_began_before_it),
+        STORY(broker_wakes_when_each_job_expires),
+        STORY(taken_job_does_not_expire),
+        STORY(jobs_older_than_the_policy_are_indexed_in_slices),
+        STORY(index_is_freed_in_slices_with_the_policy_and_comes_back),
+        STORY(job_without_memory_for_its_entry_expires_a_little_late),
+        STORY(expired_jobs_are_found_after_months_of_suspension),
+        STORY(wait_continues_over_a_restart),
         STORY(time_that_the_broker_forgave_does_not_count_after_a_restart),
-        STORY(wait_goes_on_under_a_policy_that_comes_back_after_the_jobs),
-        STORY(job_that_became_ready_nobody_knows_when_waits_anew_after_a_restart),
-        STORY(job_that_was_held_when_the_process_ended_is_not_over_after_it),
+        STORY(wait_continues_under_a_policy_restored_after_the_jobs),
+        STORY(wait_of_unknown_beginning_starts_again_after_a_restart),
+        STORY(job_held_at_the_end_of_the_process_does_not_expire_at_once),
         STORY(dead_letter_does_not_bring_its_age_over_a_restart),
-        STORY(queue_opens_though_a_job_that_is_over_comes_to_stand_first),
-        STORY(job_that_expires_leaves_word_of_it_where_results_are_kept),
+        STORY(queue_opens_though_an_expired_job_becomes_the_first),
+        STORY(expired_job_has_a_result_if_results_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Queues that their policies close: by how many jobs are held, and by how many are taken in a time.
+// Queues that their policies close: by the number of held jobs, and by the rate of takes.
 #include "tests/core/stage.h"
 #include "tests/support/nth_alloc.h"
 
@@ -23,7 +23,7 @@ static void put_many(struct stage *s, int count)
 // max_running
 //
 
-static void so_many_are_held_and_no_more(void **state)
+static void no_more_than_max_running_are_held(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -42,7 +42,7 @@ static void so_many_are_held_and_no_more(void **state)
     assert_int_equal(act_take(v), 0);
 }
 
-// Each of these ends the lease on job 1, so that a session that waits gets job 2 or job 1 again.
+// Each of these ends the lease of job 1, so that a waiting session gets job 2, or job 1 again.
 static void each_end_of_a_lease_opens_the_queue(void **state)
 {
     struct stage *s = *state;
@@ -265,7 +265,7 @@ static void job_taken_by_its_id_spends_no_rate(void **state)
     assert_int_equal(act_take(w), 4);
 }
 
-static void job_that_is_given_again_counts_again(void **state)
+static void job_that_is_taken_again_counts_again(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -278,7 +278,7 @@ static void job_that_is_given_again_counts_again(void **state)
     assert_int_equal(act_take(w), 0);
 }
 
-static void what_was_not_delivered_was_not_taken(void **state)
+static void undelivered_take_does_not_use_the_rate(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -297,7 +297,7 @@ static void what_was_not_delivered_was_not_taken(void **state)
         stage_settle(s);
         assert_int_equal(stage_queue(s, "q").closed, 0);
     }
-    // Whoever waits for the rate gets the best of what came back.
+    // A session that waits for the rate gets the best of the jobs that came back.
     w = stage_worker(s, "w", "q");
     assert_int_equal(act_take(w), 1);
     assert_int_equal(act_take(w), 2);
@@ -328,7 +328,7 @@ static void queue_stays_until_its_rate_is_at_rest(void **state)
     assert_int_equal(due_in(s), NSEC_NEVER);
 }
 
-static void queue_that_only_its_rate_keeps_goes_with_the_policy(void **state)
+static void queue_retained_by_its_rate_is_removed_with_the_policy(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -370,7 +370,7 @@ static void rate_and_max_running_both_hold(void **state)
     assert_int_equal(act_take(w), 4);
 }
 
-static void rate_goes_on_while_the_queue_is_paused(void **state)
+static void rate_recovers_while_the_queue_is_paused(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -427,7 +427,7 @@ static void policy_taken_away_opens_the_queue_at_once(void **state)
     assert_int_equal(due_in(s), NSEC_NEVER);
 }
 
-static void policy_that_comes_finds_what_is_held(void **state)
+static void new_policy_counts_held_jobs(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -458,7 +458,7 @@ static void faster_rate_owes_nothing_to_a_slow_one(void **state)
     assert_int_equal(act_take(w), 3);
 }
 
-static void longest_interval_and_burst_are_no_overflow(void **state)
+static void longest_interval_and_burst_do_not_overflow(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -479,7 +479,7 @@ static void longest_interval_and_burst_are_no_overflow(void **state)
 // Memory
 //
 
-static void new_queue_is_refused_where_its_gate_has_no_memory(void **state)
+static void new_queue_without_memory_for_its_gate_is_refused(void **state)
 {
     struct stage *s = *state;
     bool refused = false;
@@ -501,7 +501,7 @@ static void new_queue_is_refused_where_its_gate_has_no_memory(void **state)
     assert_int_equal(stage_queue(s, "q").closed, 0);
 }
 
-static void queue_whose_gate_has_no_memory_has_its_policy_a_little_later(void **state)
+static void queue_without_memory_for_its_gate_gets_its_policy_later(void **state)
 {
     enum { QUEUES = 200 };
 
@@ -537,7 +537,7 @@ static void queue_whose_gate_has_no_memory_has_its_policy_a_little_later(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(so_many_are_held_and_no_more),
+        STORY(no_more_than_max_running_are_held),
         STORY(each_end_of_a_lease_opens_the_queue),
         STORY(touch_and_report_keep_the_queue_closed),
         STORY(wait_until_the_end_of_the_lease_that_closes_the_queue_gets_a_job),
@@ -547,20 +547,20 @@ int main(void)
         STORY(rate_lets_a_burst_and_then_one_each_interval),
         STORY(rate_is_exact_to_the_nanosecond_over_a_long_time),
         STORY(waiting_sessions_get_one_job_per_interval),
-        STORY(what_was_not_delivered_was_not_taken),
+        STORY(undelivered_take_does_not_use_the_rate),
         STORY(job_taken_by_its_id_spends_no_rate),
-        STORY(job_that_is_given_again_counts_again),
+        STORY(job_that_is_taken_again_counts_again),
         STORY(queue_stays_until_its_rate_is_at_rest),
-        STORY(queue_that_only_its_rate_keeps_goes_with_the_policy),
+        STORY(queue_retained_by_its_rate_is_removed_with_the_policy),
         STORY(rate_and_max_running_both_hold),
-        STORY(rate_goes_on_while_the_queue_is_paused),
+        STORY(rate_recovers_while_the_queue_is_paused),
         STORY(priorities_of_other_queues_hold_while_one_is_closed),
         STORY(policy_taken_away_opens_the_queue_at_once),
-        STORY(policy_that_comes_finds_what_is_held),
+        STORY(new_policy_counts_held_jobs),
         STORY(faster_rate_owes_nothing_to_a_slow_one),
-        STORY(longest_interval_and_burst_are_no_overflow),
-        STORY(new_queue_is_refused_where_its_gate_has_no_memory),
-        STORY(queue_whose_gate_has_no_memory_has_its_policy_a_little_later),
+        STORY(longest_interval_and_burst_do_not_overflow),
+        STORY(new_queue_without_memory_for_its_gate_is_refused),
+        STORY(queue_without_memory_for_its_gate_gets_its_policy_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

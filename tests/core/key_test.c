@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The same job again: submissions of one key meet in one job, for as long as that job lives.
+// Keys: submissions of one key join one job, as long as that job lives.
 #include "tests/core/stage.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void delayed_job_is_joined_and_the_earlier_start_wins(void **state)
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }
 
-static void a_duplicate_that_names_no_start_leaves_a_calendar_moment_as_it_is(void **state)
+static void a_duplicate_without_a_start_does_not_change_a_calendar_moment(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -86,7 +86,7 @@ static void join_that_makes_a_job_ready_serves_a_waiter(void **state)
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
 }
 
-// The job is delayed for nine seconds, which no submitter asked for.
+// The job is delayed for nine seconds by a wait that no submitter asked for.
 static void expect_no_duplicate_ends_the_wait(struct stage *s, struct actor *c)
 {
     assert_int_equal(stage_state(s, 1), JOB_DELAYED);
@@ -138,7 +138,7 @@ static void a_duplicate_does_not_end_the_wait_that_an_operator_imposed(void **st
     assert_int_equal(stage_job(s, 1).remaining_for, SEC(9));
 }
 
-// What a submitter asks for afterwards is its own again.
+// A delay that a submitter asks for afterwards is not imposed.
 static void a_delay_that_is_over_is_no_longer_imposed(void **state)
 {
     struct stage *s = *state;
@@ -199,7 +199,7 @@ static void buried_job_gives_up_its_key(void **state)
     assert_int_equal(job_id(broker_find_key(s->broker, stage_find(s, "q"), SLICE("k"))), 2);
 }
 
-static void kick_takes_the_key_back_where_it_is_free(void **state)
+static void kick_claims_a_free_key_again(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -224,7 +224,7 @@ static void kick_leaves_the_key_to_a_newer_job(void **state)
     stage_expect_jobs(s, "q", 2, 0, 0, 0);
 }
 
-static void taking_by_id_takes_the_key_back_where_it_is_free(void **state)
+static void taking_by_id_claims_a_free_key_again(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
@@ -241,7 +241,7 @@ static void taking_by_id_takes_the_key_back_where_it_is_free(void **state)
     expect_join(c, 3, PLAN(.key = "l"));
 }
 
-static void equal_bodies_meet_where_the_content_is_the_key(void **state)
+static void equal_bodies_join_if_the_content_is_the_key(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -254,7 +254,7 @@ static void equal_bodies_meet_where_the_content_is_the_key(void **state)
     assert_int_equal(stage_job(s, 1).key_kind, KEY_CONTENT);
 }
 
-static void kick_takes_a_content_back_where_it_is_free(void **state)
+static void kick_claims_a_free_content_key_again(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -269,7 +269,7 @@ static void kick_takes_a_content_back_where_it_is_free(void **state)
     expect_new(c, PLAN(.by_content = true, .body = "abd"));
 }
 
-static void contents_and_names_are_spaces_of_their_own(void **state)
+static void content_keys_never_equal_names(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -281,7 +281,7 @@ static void contents_and_names_are_spaces_of_their_own(void **state)
     expect_join(c, 2, PLAN(.by_content = true, .body = "abc"));
 }
 
-static void empty_body_is_no_key(void **state)
+static void empty_body_is_not_a_key(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -290,7 +290,7 @@ static void empty_body_is_no_key(void **state)
     expect_new(c, PLAN(.by_content = true));
 }
 
-static void large_contents_meet_too(void **state)
+static void large_contents_join_too(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -328,7 +328,7 @@ static void durable_duplicate_makes_the_job_durable(void **state)
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }
 
-static void fleeting_duplicate_leaves_the_job_durable(void **state)
+static void duplicate_that_is_not_durable_leaves_the_job_durable(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -380,7 +380,7 @@ int main(void)
         STORY(second_submission_joins_the_live_job),
         STORY(delayed_job_is_joined_and_the_earlier_start_wins),
         STORY(join_that_makes_a_job_ready_serves_a_waiter),
-        STORY(a_duplicate_that_names_no_start_leaves_a_calendar_moment_as_it_is),
+        STORY(a_duplicate_without_a_start_does_not_change_a_calendar_moment),
         STORY(a_duplicate_does_not_end_the_wait_that_a_worker_imposed),
         STORY(a_duplicate_does_not_end_a_backoff),
         STORY(a_duplicate_does_not_end_the_wait_that_an_operator_imposed),
@@ -388,16 +388,16 @@ int main(void)
         STORY(keys_belong_to_their_queue),
         STORY(key_is_free_the_moment_its_job_is_gone),
         STORY(buried_job_gives_up_its_key),
-        STORY(kick_takes_the_key_back_where_it_is_free),
+        STORY(kick_claims_a_free_key_again),
         STORY(kick_leaves_the_key_to_a_newer_job),
-        STORY(taking_by_id_takes_the_key_back_where_it_is_free),
-        STORY(equal_bodies_meet_where_the_content_is_the_key),
-        STORY(kick_takes_a_content_back_where_it_is_free),
-        STORY(contents_and_names_are_spaces_of_their_own),
-        STORY(empty_body_is_no_key),
-        STORY(large_contents_meet_too),
+        STORY(taking_by_id_claims_a_free_key_again),
+        STORY(equal_bodies_join_if_the_content_is_the_key),
+        STORY(kick_claims_a_free_content_key_again),
+        STORY(content_keys_never_equal_names),
+        STORY(empty_body_is_not_a_key),
+        STORY(large_contents_join_too),
         STORY(durable_duplicate_makes_the_job_durable),
-        STORY(fleeting_duplicate_leaves_the_job_durable),
+        STORY(duplicate_that_is_not_durable_leaves_the_job_durable),
         STORY(long_keys_and_reducers_are_refused),
         STORY(keys_are_bytes),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the broker remembers besides jobs: by key, in order, until a moment of the wall clock.
+// Memos: found by key, walked in order, until a moment of the wall clock.
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define DAY (24 * SEC(3600))
-// One that names no moment stays for ever.
+// A memo without a moment stays forever.
 #define MEMO(...) (&(const struct memo){__VA_ARGS__})
 
 static enum status try_set(struct stage *s, const struct memo *memo)
@@ -42,7 +42,7 @@ static void expect_memo(struct stage *s, enum memo_kind kind, const char *key, c
     assert_true(slice_equal(memo->value, stage_slice(value)));
 }
 
-// The keys of a kind, as a walk finds them.
+// The keys of a kind, in the order of a walk.
 static void expect_keys(struct stage *s, enum memo_kind kind, const char *keys)
 {
     struct stage_text text = {0};
@@ -69,12 +69,12 @@ static unsigned first_byte(struct slice value)
     return value.len > 0 ? (unsigned char)value.ptr[0] : 0;
 }
 
-static void share_takes_at_most_what_is_free(void **state)
+static void share_takes_at_most_the_free_bytes(void **state)
 {
     struct stage *s = *state;
     uint64_t each;
 
-    // Those that were there count, too.
+    // Existing memos count, too.
     set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a0"), .value = SLICE("a")));
     each = usage(s, MEMO_ANSWER).bytes;
     assert_true(broker_memo_share(s->broker, MEMO_ANSWER, first_byte));
@@ -82,7 +82,7 @@ static void share_takes_at_most_what_is_free(void **state)
     set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a1"), .value = SLICE("a")));
     assert_status(STATUS_QUEUE_FULL,
                   try_set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a2"), .value = SLICE("a"))));
-    // In the place of another it needs no more.
+    // In place of another memo it needs no more.
     set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a1"), .value = SLICE("a")));
     set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("b0"), .value = SLICE("b")));
     assert_status(STATUS_QUEUE_FULL,
@@ -94,8 +94,8 @@ static void share_takes_at_most_what_is_free(void **state)
                   try_set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("d0"), .value = SLICE("d"))));
 }
 
-// It may be one by which jobs expire.
-static void policy_is_remembered_although_memory_is_short(void **state)
+// The policy may have jobs expire, and so free memory.
+static void policy_is_accepted_although_memory_is_short(void **state)
 {
     struct stage *s = *state;
 
@@ -123,7 +123,7 @@ static void memo_is_found_by_kind_and_key_until_it_is_dropped(void **state)
     assert_status(STATUS_NOT_FOUND, broker_memo_drop(s->broker, MEMO_POLICY, SLICE("a")));
 }
 
-static void walk_goes_in_order_and_a_replaced_memo_keeps_its_place(void **state)
+static void walk_is_in_order_and_a_replaced_memo_keeps_its_place(void **state)
 {
     struct stage *s = *state;
     uint64_t cursor = 0;
@@ -135,7 +135,7 @@ static void walk_goes_in_order_and_a_replaced_memo_keeps_its_place(void **state)
     set(s, MEMO(.kind = MEMO_POLICY, .key = SLICE("b"), .value = SLICE("anew")));
     expect_keys(s, MEMO_POLICY, "b; a; c");
     expect_memo(s, MEMO_POLICY, "b", "anew");
-    // A cursor that was kept goes on where it stood, though what it stood at has gone.
+    // A cursor continues from its place, though the memo there was dropped.
     assert_non_null(broker_memo_next(s->broker, MEMO_POLICY, &cursor));
     assert_status(STATUS_OK, broker_memo_drop(s->broker, MEMO_POLICY, SLICE("b")));
     assert_true(slice_equal(broker_memo_next(s->broker, MEMO_POLICY, &cursor)->key, SLICE("a")));
@@ -170,7 +170,7 @@ static void memo_ends_when_the_wall_clock_says_so(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-static void clock_that_is_set_is_obeyed_a_day_both_ways(void **state)
+static void set_clock_counts_a_day_both_ways(void **state)
 {
     struct stage *s = *state;
 
@@ -181,11 +181,11 @@ static void clock_that_is_set_is_obeyed_a_day_both_ways(void **state)
     expect_keys(s, MEMO_ANSWER, "a; b");
     stage_step_wall(s, DAY);
     expect_keys(s, MEMO_ANSWER, "b");
-    // While one ends at some time, the clock is looked at once a second.
+    // While a memo has an end, the clock is read once a second.
     assert_int_equal(broker_next_due(s->broker), s->now.mono + SEC(1));
 }
 
-static void memo_that_has_ended_is_not_found_even_before_it_goes(void **state)
+static void memo_that_has_ended_is_not_found_even_before_it_is_freed(void **state)
 {
     struct stage *s = *state;
     enum { MEMOS = 2 * BROKER_SLICE };
@@ -203,13 +203,13 @@ static void memo_that_has_ended_is_not_found_even_before_it_goes(void **state)
     assert_null(broker_memo_next(s->broker, MEMO_UNIQUE, &cursor));
     expect_memo(s, MEMO_UNIQUE, "127", NULL);
     assert_status(STATUS_NOT_FOUND, broker_memo_drop(s->broker, MEMO_UNIQUE, SLICE("127")));
-    // One that is set anew is new, and stays.
+    // A memo that is set again is new, and stays.
     set(s, MEMO(.kind = MEMO_UNIQUE, .key = SLICE("127")));
     stage_settle(s);
     expect_keys(s, MEMO_UNIQUE, "127");
 }
 
-static void moment_that_has_passed_forgets(void **state)
+static void moment_in_the_past_drops_the_memo(void **state)
 {
     struct stage *s = *state;
 
@@ -252,7 +252,7 @@ static void blob_is_shared_and_counted(void **state)
     assert_int_equal(usage(s, MEMO_RESULT).bytes, 0);
 }
 
-// The bytes that one memo with a key and a value of a byte each takes.
+// The bytes of one memo with a key and a value of a byte each.
 static uint64_t bytes_of_one(struct stage *s, enum memo_kind kind)
 {
     uint64_t bytes;
@@ -263,7 +263,7 @@ static uint64_t bytes_of_one(struct stage *s, enum memo_kind kind)
     return bytes;
 }
 
-static void oldest_results_go_for_new_ones(void **state)
+static void oldest_results_are_evicted_for_new_ones(void **state)
 {
     struct stage *s = *state;
 
@@ -273,12 +273,12 @@ static void oldest_results_go_for_new_ones(void **state)
     }
     expect_keys(s, MEMO_RESULT, "c; d; e");
     assert_int_equal(usage(s, MEMO_RESULT).evicted, 2);
-    // One that would not fit if it were alone is no reason to drop others.
+    // A memo that is larger than the limit does not evict others.
     broker_memo_limit(s->broker, MEMO_UNIQUE, 8);
     assert_status(STATUS_TOO_LARGE, try_set(s, MEMO(.kind = MEMO_UNIQUE, .key = SLICE("k"))));
 }
 
-static void answers_are_refused_where_there_is_no_room_for_them(void **state)
+static void answers_without_room_are_refused(void **state)
 {
     struct stage *s = *state;
 
@@ -288,7 +288,7 @@ static void answers_are_refused_where_there_is_no_room_for_them(void **state)
     assert_status(STATUS_NO_MEMORY,
                   try_set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("c"), .value = SLICE("v"))));
     expect_keys(s, MEMO_ANSWER, "a; b");
-    // What it replaces makes room.
+    // The memo that it replaces makes room.
     set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("b"), .value = SLICE("w")));
     expect_memo(s, MEMO_ANSWER, "b", "w");
 }
@@ -313,7 +313,7 @@ static void lower_limit_is_reached_in_slices(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-static void memory_that_is_short_refuses_memos_and_keeps_those_there_are(void **state)
+static void short_memory_refuses_new_memos_and_keeps_old_ones(void **state)
 {
     struct stage *s = *state;
 
@@ -334,13 +334,13 @@ static void store_is_told_of_memos_that_are_set_and_dropped(void **state)
     assert_status(STATUS_OK, broker_memo_drop(s->broker, MEMO_POLICY, SLICE("a")));
     assert_int_equal(broker_position(s->broker), 3);
     stage_expect_recorded(s, "memo policy; memo policy; forget policy");
-    // What ends by itself says so in its record.
+    // The record of a memo has its end.
     set(s, MEMO(.kind = MEMO_ANSWER, .key = SLICE("a"), .until_at = STAGE_WALL_AT + 1));
     stage_advance(s, 1);
     stage_expect_recorded(s, "memo answer");
 }
 
-static void what_must_last_is_refused_where_the_store_has_no_room(void **state)
+static void memo_that_must_last_is_refused_if_the_store_has_no_room(void **state)
 {
     struct stage *s = *state;
 
@@ -357,7 +357,7 @@ static void what_must_last_is_refused_where_the_store_has_no_room(void **state)
     stage_expect_recorded(s, "memo schedule");
 }
 
-static void results_stay_in_memory_where_the_store_has_no_room(void **state)
+static void results_stay_in_memory_if_the_store_has_no_room(void **state)
 {
     struct stage *s = *state;
 
@@ -370,14 +370,14 @@ static void results_stay_in_memory_where_the_store_has_no_room(void **state)
     s->refused = STORE_REFUSES(RECORD_FORGET);
     set(s, MEMO(.kind = MEMO_RESULT, .key = SLICE("c"), .value = SLICE("v")));
     expect_keys(s, MEMO_RESULT, "b; c");
-    // The store is not told that one has gone which it does not have.
+    // No record is written for the drop of a memo that the store does not have.
     s->refused = 0;
     set(s, MEMO(.kind = MEMO_RESULT, .key = SLICE("d"), .value = SLICE("v")));
     set(s, MEMO(.kind = MEMO_RESULT, .key = SLICE("e"), .value = SLICE("v")));
     stage_expect_recorded(s, "memo result; memo result; memo result; memo result; forget result");
 }
 
-static void memos_come_back_in_order_but_for_those_that_have_ended(void **state)
+static void memos_are_restored_in_order_except_ended_ones(void **state)
 {
     struct stage *s = *state, *again;
 
@@ -393,7 +393,7 @@ static void memos_come_back_in_order_but_for_those_that_have_ended(void **state)
     stage_free(again);
 }
 
-static void restored_memo_that_cannot_be_is_refused(void **state)
+static void impossible_restored_memo_is_refused(void **state)
 {
     struct stage *s = *state;
     const struct memo *restored;
@@ -404,11 +404,11 @@ static void restored_memo_that_cannot_be_is_refused(void **state)
     assert_status(STATUS_BAD_NAME, broker_restore_memo(s->broker, &memo, &restored));
     memo.number = 7;
     assert_status(STATUS_OK, broker_restore_memo(s->broker, &memo, &restored));
-    // Two of one number, as a store has them that was damaged.
+    // Two memos of one number, as in a damaged store.
     memo.key = SLICE("b");
     assert_status(STATUS_OK, broker_restore_memo(s->broker, &memo, &restored));
     assert_int_equal(restored->number, 8);
-    // The last that is said of a key holds, though it says that it is over.
+    // The last record of a key counts, even if the memo in it has ended.
     memo.until_at = STAGE_WALL_AT;
     assert_status(STATUS_OK, broker_restore_memo(s->broker, &memo, &restored));
     assert_null(restored);
@@ -446,25 +446,25 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(memo_is_found_by_kind_and_key_until_it_is_dropped),
-        STORY(policy_is_remembered_although_memory_is_short),
-        STORY(share_takes_at_most_what_is_free),
-        STORY(walk_goes_in_order_and_a_replaced_memo_keeps_its_place),
+        STORY(policy_is_accepted_although_memory_is_short),
+        STORY(share_takes_at_most_the_free_bytes),
+        STORY(walk_is_in_order_and_a_replaced_memo_keeps_its_place),
         STORY(value_may_be_made_of_the_memo_that_it_replaces),
         STORY(memo_ends_when_the_wall_clock_says_so),
-        STORY(clock_that_is_set_is_obeyed_a_day_both_ways),
-        STORY(memo_that_has_ended_is_not_found_even_before_it_goes),
-        STORY(moment_that_has_passed_forgets),
+        STORY(set_clock_counts_a_day_both_ways),
+        STORY(memo_that_has_ended_is_not_found_even_before_it_is_freed),
+        STORY(moment_in_the_past_drops_the_memo),
         STORY(impossible_memos_are_refused),
         STORY(blob_is_shared_and_counted),
-        STORY(oldest_results_go_for_new_ones),
-        STORY(answers_are_refused_where_there_is_no_room_for_them),
+        STORY(oldest_results_are_evicted_for_new_ones),
+        STORY(answers_without_room_are_refused),
         STORY(lower_limit_is_reached_in_slices),
-        STORY(memory_that_is_short_refuses_memos_and_keeps_those_there_are),
+        STORY(short_memory_refuses_new_memos_and_keeps_old_ones),
         STORY(store_is_told_of_memos_that_are_set_and_dropped),
-        STORY(what_must_last_is_refused_where_the_store_has_no_room),
-        STORY(results_stay_in_memory_where_the_store_has_no_room),
-        STORY(memos_come_back_in_order_but_for_those_that_have_ended),
-        STORY(restored_memo_that_cannot_be_is_refused),
+        STORY(memo_that_must_last_is_refused_if_the_store_has_no_room),
+        STORY(results_stay_in_memory_if_the_store_has_no_room),
+        STORY(memos_are_restored_in_order_except_ended_ones),
+        STORY(impossible_restored_memo_is_refused),
         STORY(memo_without_memory_changes_nothing),
     };
 

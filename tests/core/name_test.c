@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Names looked for by those who know no queue: of several who hold one, the first is found.
+// Names looked up without a queue: of several jobs that hold one, the first is found.
 #include "tests/core/stage.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static uint64_t find(struct stage *s, const char *name)
     return job ? job_id(job) : 0;
 }
 
-static void name_is_found_whatever_its_queue(void **state)
+static void name_is_found_in_any_queue(void **state)
 {
     struct stage *s = *state;
 
@@ -51,7 +51,7 @@ static void only_names_are_found(void **state)
     assert_int_equal(find(s, ""), 0);
 }
 
-static void all_who_hold_a_name_are_found_one_by_one(void **state)
+static void all_jobs_that_hold_a_name_are_found_one_by_one(void **state)
 {
     struct stage *s = *state;
     const struct job *job;
@@ -128,7 +128,7 @@ static void thousands_of_queues_may_hold_one_name(void **state)
     uint64_t last = 0;
 
     (void)state;
-    // The checks of each step are left out here: they would walk all jobs each time.
+    // The checks of each step are omitted here: they would walk all jobs each time.
     for (int i = 0; i < MANY; i++) {
         char name[16];
         int len = snprintf(name, sizeof name, "q%d", i);
@@ -142,7 +142,7 @@ static void thousands_of_queues_may_hold_one_name(void **state)
         last = submission.id;
     }
     stage_step(s);
-    // From both ends at once: the first that is left is always the one that is found.
+    // From both ends at once: the first of the remaining jobs is always found.
     for (uint64_t id = 1; id < last; id++, last--) {
         assert_int_equal(find(s, "k"), id);
         assert_status(STATUS_OK, broker_cancel(s->broker, NULL, id, false));
@@ -152,7 +152,7 @@ static void thousands_of_queues_may_hold_one_name(void **state)
     stage_free(s);
 }
 
-static void hundred_thousand_names_are_told_apart(void **state)
+static void hundred_thousand_names_are_distinguished(void **state)
 {
     struct stage *s = stage_new((struct broker_options){.secret = 7}, false);
     struct job_spec spec = {.key_kind = KEY_NAME, .durable = true};
@@ -181,15 +181,15 @@ static void hundred_thousand_names_are_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(name_is_found_whatever_its_queue),
+        STORY(name_is_found_in_any_queue),
         STORY(name_is_found_in_any_state_but_buried),
         STORY(only_names_are_found),
-        STORY(all_who_hold_a_name_are_found_one_by_one),
+        STORY(all_jobs_that_hold_a_name_are_found_one_by_one),
         STORY(of_several_the_first_is_found_and_then_the_next),
         STORY(name_that_a_kick_gives_back_comes_last),
         STORY(buried_job_leaves_the_name_to_the_next),
         cmocka_unit_test(thousands_of_queues_may_hold_one_name),
-        cmocka_unit_test(hundred_thousand_names_are_told_apart),
+        cmocka_unit_test(hundred_thousand_names_are_distinguished),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// How long jobs wait and are worked on, where somebody observes.
+// Durations of waits and runs, counted while the host observes.
 #include "tests/core/stage.h"
 #include "tests/support/nth_alloc.h"
 
@@ -23,7 +23,7 @@ static uint64_t counted(const struct histogram *spans)
     return count;
 }
 
-// The bucket that has the only span of these.
+// The bucket of the only duration in the histogram.
 static size_t only_bucket(const struct histogram *spans)
 {
     size_t bucket = 0;
@@ -35,14 +35,14 @@ static size_t only_bucket(const struct histogram *spans)
     return bucket;
 }
 
-// A worker on "q", while somebody observes.
+// A worker on "q", while the host observes.
 static struct actor *observed(struct stage *s)
 {
     broker_observe(s->broker, true);
     return stage_worker(s, "w", "q");
 }
 
-static void nothing_is_timed_unless_somebody_observes(void **state)
+static void durations_are_counted_only_while_observed(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -68,8 +68,8 @@ static void bounds_rise_twice_for_each_doubling(void **state)
     assert_true(sizeof(struct queue_times) <= 2048);
 }
 
-// Runs up to each bound, and of 1 ns more.
-static void span_is_counted_below_the_bound_that_it_does_not_pass(void **state)
+// Runs as long as each bound, and 1 ns longer.
+static void duration_is_counted_in_the_bucket_of_its_bound(void **state)
 {
     struct stage *s = *state;
     struct actor *w = observed(s);
@@ -143,7 +143,7 @@ static void say(struct actor *w, uint64_t id, enum said said)
     }
 }
 
-static void run_lasts_from_reserved_to_the_word_of_the_worker(void **state)
+static void run_lasts_from_reserved_to_the_report_of_the_worker(void **state)
 {
     struct stage *s = *state;
     struct actor *w = observed(s);
@@ -278,8 +278,7 @@ static void job_tells_how_long_it_has_been_ready_or_held(void **state)
     assert_null(job_holder(s->broker, broker_find(s->broker, 1)));
 }
 
-// Each allocation fails once: the job is worked all the same, and what is not counted then is
-// counted later.
+// Each allocation fails once: the job is still worked on, and later durations are counted.
 static void without_memory_nothing_is_timed_and_nothing_else_changes(void **state)
 {
     (void)state;
@@ -302,7 +301,7 @@ static void without_memory_nothing_is_timed_and_nothing_else_changes(void **stat
     }
 }
 
-static void nothing_is_timed_anew_where_memory_is_short(void **state)
+static void short_memory_stops_the_counting_of_new_durations(void **state)
 {
     struct stage *s = *state;
     struct actor *w = observed(s);
@@ -316,20 +315,20 @@ static void nothing_is_timed_anew_where_memory_is_short(void **state)
     assert_null(times_of(s));
 }
 
-static void times_go_with_their_queue_though_a_roll_has_it(void **state)
+static void durations_of_a_removed_queue_are_freed_though_a_snapshot_contains_it(void **state)
 {
     struct stage *s = *state;
     struct actor *w = observed(s);
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
     PUT(s, .queue = "q");
     assert_int_equal(act_take(w), 1);
     assert_non_null(times_of(s));
-    queue_snapshot_begin(s->broker, &roll);
+    queue_snapshot_begin(s->broker, &snapshot);
     act_unsubscribe(w, "q");
     assert_status(STATUS_OK, act_complete(w, 1, NULL));
     assert_null(stage_find(s, "q"));
-    queue_snapshot_end(s->broker, &roll);
+    queue_snapshot_end(s->broker, &snapshot);
     PUT(s, .queue = "q");
     assert_null(times_of(s));
 }
@@ -353,13 +352,13 @@ static void runs_of_centuries_are_summed_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(nothing_is_timed_unless_somebody_observes),
+        STORY(durations_are_counted_only_while_observed),
         cmocka_unit_test(bounds_rise_twice_for_each_doubling),
-        STORY(span_is_counted_below_the_bound_that_it_does_not_pass),
+        STORY(duration_is_counted_in_the_bucket_of_its_bound),
         STORY(wait_lasts_from_ready_to_reserved),
         STORY(job_that_a_worker_waited_for_has_not_waited),
         STORY(buried_job_that_is_taken_by_its_id_has_no_wait),
-        STORY(run_lasts_from_reserved_to_the_word_of_the_worker),
+        STORY(run_lasts_from_reserved_to_the_report_of_the_worker),
         STORY(run_of_a_renewed_lease_lasts_from_its_beginning),
         STORY(run_without_a_time_to_run_is_counted),
         STORY(run_of_a_limited_lease_is_counted_also_when_the_limit_is_taken_off),
@@ -368,8 +367,8 @@ int main(void)
         STORY(lease_that_was_renewed_unobserved_has_no_run),
         STORY(job_tells_how_long_it_has_been_ready_or_held),
         cmocka_unit_test(without_memory_nothing_is_timed_and_nothing_else_changes),
-        STORY(nothing_is_timed_anew_where_memory_is_short),
-        STORY(times_go_with_their_queue_though_a_roll_has_it),
+        STORY(short_memory_stops_the_counting_of_new_durations),
+        STORY(durations_of_a_removed_queue_are_freed_though_a_snapshot_contains_it),
         STORY(runs_of_centuries_are_summed_up),
     };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A paused queue gives nothing to those who take or wait; everything else goes on.
+// A paused queue gives no jobs to sessions that take or wait; everything else continues.
 #include "tests/core/stage_restart.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void another_pause_replaces_the_first(void **state)
     assert_int_equal(act_take(w), 1);
 }
 
-static void pause_of_no_time_ends_a_pause(void **state)
+static void pause_of_length_zero_ends_a_pause(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -74,7 +74,7 @@ static void pause_of_no_time_ends_a_pause(void **state)
     stage_expect(s, "");
 }
 
-static void unpausing_serves_who_waits_before_anyone_takes(void **state)
+static void end_of_a_pause_serves_waiting_sessions_first(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -83,14 +83,14 @@ static void unpausing_serves_who_waits_before_anyone_takes(void **state)
     PUT(s, .queue = "q");
     assert_status(STATUS_OK, stage_pause(s, "q", SEC(10)));
     act_wait(w);
-    // Both verbs before anything is settled.
+    // Both verbs come before a settle.
     assert_status(STATUS_OK,
                   broker_pause(s->broker, NULL, broker_queue_find(s->broker, SLICE("q")), 0));
     assert_int_equal(act_take(v), 0);
     stage_expect(s, "w leased 1");
 }
 
-static void jobs_and_waiters_meet_at_the_end(void **state)
+static void jobs_are_assigned_at_the_end_of_a_pause(void **state)
 {
     struct stage *s = *state;
     struct actor *u = stage_worker(s, "u", "q");
@@ -110,7 +110,7 @@ static void jobs_and_waiters_meet_at_the_end(void **state)
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }
 
-static void naps_sleep_on_where_waiters_take_all(void **state)
+static void no_session_is_nudged_if_waiting_sessions_take_all(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -125,7 +125,7 @@ static void naps_sleep_on_where_waiters_take_all(void **state)
     assert_int_equal(stage_queue(s, "q").waiting, 1);
 }
 
-static void paused_queue_nudges_nobody(void **state)
+static void paused_queue_nudges_no_session(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -139,7 +139,7 @@ static void paused_queue_nudges_nobody(void **state)
     stage_expect(s, "w nudged");
 }
 
-static void taking_by_id_and_peeking_do_not_mind(void **state)
+static void taking_by_id_and_peeking_ignore_a_pause(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -152,7 +152,7 @@ static void taking_by_id_and_peeking_do_not_mind(void **state)
     assert_int_equal(act_take(w), 0);
 }
 
-static void time_goes_on_for_the_jobs_of_a_paused_queue(void **state)
+static void time_runs_for_the_jobs_of_a_paused_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -204,7 +204,7 @@ static void pause_outlives_the_last_job_of_its_queue(void **state)
     stage_expect(s, "w leased 2");
 }
 
-static void empty_queue_is_paused_and_goes_with_its_pause(void **state)
+static void empty_paused_queue_is_removed_with_its_pause(void **state)
 {
     struct stage *s = *state;
     struct queue *queue;
@@ -267,7 +267,7 @@ static void pause_outlives_the_last_worker_of_its_queue(void **state)
     stage_expect_recorded(s, "");
 }
 
-// A stage whose store is the tape.
+// A stage with the tape as its store.
 static struct stage *taped(struct stage_tape *tape)
 {
     const struct broker_options options = {.recorder = &stage_tape_recorder, .store = tape};
@@ -308,16 +308,16 @@ int main(void)
         STORY(nothing_is_taken_from_a_paused_queue),
         STORY(pause_is_readable),
         STORY(another_pause_replaces_the_first),
-        STORY(pause_of_no_time_ends_a_pause),
-        STORY(unpausing_serves_who_waits_before_anyone_takes),
-        STORY(jobs_and_waiters_meet_at_the_end),
-        STORY(naps_sleep_on_where_waiters_take_all),
-        STORY(paused_queue_nudges_nobody),
-        STORY(taking_by_id_and_peeking_do_not_mind),
-        STORY(time_goes_on_for_the_jobs_of_a_paused_queue),
+        STORY(pause_of_length_zero_ends_a_pause),
+        STORY(end_of_a_pause_serves_waiting_sessions_first),
+        STORY(jobs_are_assigned_at_the_end_of_a_pause),
+        STORY(no_session_is_nudged_if_waiting_sessions_take_all),
+        STORY(paused_queue_nudges_no_session),
+        STORY(taking_by_id_and_peeking_ignore_a_pause),
+        STORY(time_runs_for_the_jobs_of_a_paused_queue),
         STORY(waits_end_by_time_beside_a_paused_queue),
         STORY(pause_outlives_the_last_job_of_its_queue),
-        STORY(empty_queue_is_paused_and_goes_with_its_pause),
+        STORY(empty_paused_queue_is_removed_with_its_pause),
         STORY(several_pauses_end_each_at_its_moment),
         STORY(pause_outlives_the_last_worker_of_its_queue),
         STORY(pause_of_an_empty_queue_outlives_a_restart),

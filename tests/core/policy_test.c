@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Which rule a queue has: the first that fits its name, whenever it or the rules came.
+// The rule of a queue is the first one that matches its name, for old and new queues and rules.
 #include "tests/core/stage.h"
 
 #include "core/policy.h"
@@ -31,7 +31,7 @@ static void assert_origin(const struct queue *queue, const char *origin)
     assert_true(slice_equal(rule->origin, slice_str(origin)));
 }
 
-static void first_rule_that_fits_counts(void **state)
+static void first_rule_that_matches_counts(void **state)
 {
     struct stage *s = *state;
     const struct policy_rule rules[] = {rule("mail.*", 1, false), rule("*.late", 2, false)};
@@ -50,7 +50,7 @@ static void first_rule_that_fits_counts(void **state)
     broker_queue_drop(s->broker, none);
 }
 
-static void queues_that_are_there_have_new_rules_soon(void **state)
+static void existing_queues_get_new_rules_in_the_next_ticks(void **state)
 {
     struct stage *s = *state;
     const struct policy_rule first[] = {rule("*", 0, false)};
@@ -102,7 +102,7 @@ static void host_is_told_of_queues_that_get_or_lose_a_rule_it_asked_about(void *
     broker_queue_drop(s->broker, quiet);
 }
 
-static void rule_that_passes_on_leaves_to_the_next_what_the_host_does(void **state)
+static void rule_that_falls_through_leaves_the_settings_of_the_host_to_the_next(void **state)
 {
     struct stage *s = *state;
     struct policy_rule rules[] = {rule("a.*", 0, true), rule("*.b", 1, true), rule("*", 2, false)};
@@ -121,7 +121,7 @@ static void rule_that_passes_on_leaves_to_the_next_what_the_host_does(void **sta
     broker_queue_drop(s->broker, one);
 }
 
-static void queue_that_has_gone_is_not_told_of(void **state)
+static void removed_queue_is_not_reported(void **state)
 {
     struct stage *s = *state;
     const struct policy_rule rules[] = {rule("*", 0, true)};
@@ -131,7 +131,7 @@ static void queue_that_has_gone_is_not_told_of(void **state)
     assert_false(broker_policy_changed_pending(s->broker));
 }
 
-static void too_many_rules_leave_things_as_they_were(void **state)
+static void too_many_rules_change_nothing(void **state)
 {
     struct stage *s = *state;
     const struct policy_rule rules[] = {rule("*", 0, false)};
@@ -148,12 +148,12 @@ static void too_many_rules_leave_things_as_they_were(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(first_rule_that_fits_counts),
-        STORY(queues_that_are_there_have_new_rules_soon),
+        STORY(first_rule_that_matches_counts),
+        STORY(existing_queues_get_new_rules_in_the_next_ticks),
         STORY(host_is_told_of_queues_that_get_or_lose_a_rule_it_asked_about),
-        STORY(rule_that_passes_on_leaves_to_the_next_what_the_host_does),
-        STORY(queue_that_has_gone_is_not_told_of),
-        STORY(too_many_rules_leave_things_as_they_were),
+        STORY(rule_that_falls_through_leaves_the_settings_of_the_host_to_the_next),
+        STORY(removed_queue_is_not_reported),
+        STORY(too_many_rules_change_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

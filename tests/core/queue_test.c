@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Queues: what keeps them alive, what they accept, and what can be read off them.
+// Queues: their references, their limits, and their properties.
 #include "tests/core/stage.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static void drop(struct stage *s, struct queue *queue)
     stage_step(s);
 }
 
-static void queue_lives_as_long_as_somebody_refers_to_it(void **state)
+static void queue_lives_as_long_as_it_has_a_reference(void **state)
 {
     struct stage *s = *state;
     struct queue *one = hold(s, "q");
@@ -42,7 +42,7 @@ static void queue_lives_as_long_as_somebody_refers_to_it(void **state)
     assert_int_equal(stage_info(s).queues, 0);
 }
 
-static void queue_goes_with_its_last_session(void **state)
+static void queue_is_removed_with_its_last_session(void **state)
 {
     struct stage *s = *state;
 
@@ -84,7 +84,7 @@ static void kept_queue_stays_when_empty(void **state)
     assert_null(stage_find(s, "q"));
 }
 
-static void queue_that_returns_has_forgotten_its_counts(void **state)
+static void queue_that_is_made_again_counts_from_zero(void **state)
 {
     struct stage *s = *state;
 
@@ -137,7 +137,7 @@ static void walk_sees_each_queue_once(void **state)
     while ((queue = broker_queue_next(s->broker, &cursor)) != NULL) {
         uint64_t id = job_id(queue_peek_ready(queue));
 
-        // Those seen go, others come meanwhile: none is seen twice.
+        // Seen queues are removed, others come meanwhile: none is seen twice.
         seen++;
         assert_status(STATUS_OK, stage_cancel(s, id));
         (void)snprintf(name, sizeof name, "new-%d", (int)seen);
@@ -180,7 +180,7 @@ static void expect_next(struct subscription_walk *walk, const char *name)
     assert_true(slice_equal(queue_name(queue), stage_slice(name)));
 }
 
-static void walk_goes_on_while_subscriptions_change(void **state)
+static void walk_continues_while_subscriptions_change(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open(s, "w");
@@ -235,7 +235,7 @@ static void walk_ends_with_its_last_subscription_and_with_its_session(void **sta
     subscription_walk_end(&walk);
 }
 
-static void what_is_created_stays_until_it_is_forgotten(void **state)
+static void created_queue_stays_until_it_is_forgotten(void **state)
 {
     struct stage *s = *state;
     const uint32_t limits[BAND_COUNT] = {1, 1, 1};
@@ -248,7 +248,7 @@ static void what_is_created_stays_until_it_is_forgotten(void **state)
     stage_step(s);
     assert_true(stage_queue(s, "q").kept);
     assert_status(STATUS_OK, broker_queue_limit(NULL, stage_find(s, "q"), limits));
-    // Whoever refers to it keeps it a little longer, but not its limits.
+    // A reference keeps it a little longer, but not its limits.
     queue = hold(s, "q");
     assert_status(STATUS_OK, broker_queue_forget(s->broker, NULL, SLICE("q")));
     assert_false(stage_queue(s, "q").kept);
@@ -257,7 +257,7 @@ static void what_is_created_stays_until_it_is_forgotten(void **state)
     assert_null(stage_find(s, "q"));
 }
 
-static void what_is_in_use_is_not_forgotten(void **state)
+static void queue_in_use_is_not_forgotten(void **state)
 {
     struct stage *s = *state;
     struct actor *w;
@@ -289,7 +289,7 @@ static void limits_bind_submissions_by_their_band(void **state)
     assert_status(STATUS_QUEUE_FULL, stage_try_put(s, NULL, PLAN(.pri = PRI_NORMAL), NULL));
     PUT(s, .pri = PRI_HIGH);
     assert_int_equal(act_take(w), 4);
-    // What is held counts, what is buried does not.
+    // Held jobs count, buried ones do not.
     assert_status(STATUS_QUEUE_FULL, stage_try_put(s, NULL, PLAN(.pri = PRI_NORMAL), NULL));
     assert_status(STATUS_OK, act_bury(w, 4, 0));
     assert_status(STATUS_QUEUE_FULL, stage_try_put(s, NULL, PLAN(.pri = PRI_NORMAL), NULL));
@@ -310,7 +310,7 @@ static enum status try_hold(struct stage *s, const char *name)
     return status;
 }
 
-static void queue_that_a_submission_made_goes_with_its_last_job(void **state)
+static void queue_made_by_a_submission_is_removed_with_its_last_job(void **state)
 {
     struct stage *s = *state;
     struct job_spec spec = {.durable = true};
@@ -322,7 +322,7 @@ static void queue_that_a_submission_made_goes_with_its_last_job(void **state)
     assert_null(broker_queue_find(s->broker, SLICE("q")));
 }
 
-static void no_more_queues_are_made_than_there_may_be(void **state)
+static void queues_are_made_up_to_their_limit(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "a");
@@ -337,7 +337,7 @@ static void no_more_queues_are_made_than_there_may_be(void **state)
     assert_status(STATUS_TOO_MANY_QUEUES,
                   broker_submit_to(s->broker, SLICE("c"), &spec, NULL, &submission));
     assert_null(broker_queue_find(s->broker, SLICE("c")));
-    // Those that are there are as before.
+    // Existing queues are not affected.
     assert_status(STATUS_OK, try_hold(s, "a"));
     PUT(s, .queue = "b");
     act_unsubscribe(w, "a");
@@ -348,7 +348,7 @@ static void no_more_queues_are_made_than_there_may_be(void **state)
     assert_status(STATUS_OK, try_hold(s, "d"));
 }
 
-static void queue_that_a_front_end_needs_is_made_anyway(void **state)
+static void queue_that_a_front_end_needs_is_made_beyond_the_limit(void **state)
 {
     struct stage *s = *state;
     struct queue *queue;
@@ -466,22 +466,22 @@ static void contract_of_a_job_can_be_read_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(queue_lives_as_long_as_somebody_refers_to_it),
-        STORY(queue_goes_with_its_last_session),
+        STORY(queue_lives_as_long_as_it_has_a_reference),
+        STORY(queue_is_removed_with_its_last_session),
         STORY(buried_and_delayed_jobs_keep_their_queue),
         STORY(kept_queue_stays_when_empty),
-        STORY(queue_that_returns_has_forgotten_its_counts),
+        STORY(queue_that_is_made_again_counts_from_zero),
         STORY(names_are_bytes_within_bounds),
         STORY(walk_sees_each_queue_once),
         STORY(subscriptions_are_listed_in_order),
-        STORY(walk_goes_on_while_subscriptions_change),
+        STORY(walk_continues_while_subscriptions_change),
         STORY(walk_ends_with_its_last_subscription_and_with_its_session),
-        STORY(what_is_created_stays_until_it_is_forgotten),
-        STORY(what_is_in_use_is_not_forgotten),
+        STORY(created_queue_stays_until_it_is_forgotten),
+        STORY(queue_in_use_is_not_forgotten),
         STORY(limits_bind_submissions_by_their_band),
-        STORY(queue_that_a_submission_made_goes_with_its_last_job),
-        STORY(no_more_queues_are_made_than_there_may_be),
-        STORY(queue_that_a_front_end_needs_is_made_anyway),
+        STORY(queue_made_by_a_submission_is_removed_with_its_last_job),
+        STORY(queues_are_made_up_to_their_limit),
+        STORY(queue_that_a_front_end_needs_is_made_beyond_the_limit),
         STORY(draining_refuses_every_submission),
         STORY(queue_counts_its_jobs),
         STORY(broker_counts_over_all_queues),

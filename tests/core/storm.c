@@ -330,7 +330,7 @@ static void expect_same_queues(const struct storm *g, const struct broker *again
 static void end_what_is_on(struct storm *g)
 {
     if (g->snapshots) {
-        queue_snapshot_end(g->broker, &g->roll);
+        queue_snapshot_end(g->broker, &g->snapshot);
         g->snapshots = false;
     }
     if (g->kicked) {

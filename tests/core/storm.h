@@ -56,7 +56,7 @@ struct storm {
     struct storm_sweep sweeps[STORM_SWEEPS];
     struct kick kick;
     struct queue *kicked; // NULL: none is on
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
     bool snapshots;
 };
 

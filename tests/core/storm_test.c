@@ -579,15 +579,15 @@ static void storm_roll(struct storm *g, struct storm_session *s)
 {
     (void)s;
     if (!g->snapshots) {
-        queue_snapshot_begin(g->broker, &g->roll);
+        queue_snapshot_begin(g->broker, &g->snapshot);
         g->snapshots = true;
     } else if (one_in(g, 6)) {
-        queue_snapshot_end(g->broker, &g->roll);
+        queue_snapshot_end(g->broker, &g->snapshot);
         g->snapshots = false;
     } else if (one_in(g, 6)) {
-        queue_snapshot_rewind(&g->roll);
+        queue_snapshot_rewind(&g->snapshot);
     } else {
-        const struct queue *queue = queue_snapshot_next(g->broker, &g->roll);
+        const struct queue *queue = queue_snapshot_next(g->broker, &g->snapshot);
 
         assert_true(!queue || queue_name(queue).len > 0);
     }
@@ -708,7 +708,7 @@ static const struct {
     {15, true, storm_pause, "pause"},
     {20, true, storm_queue_verbs, "queue"},
     {10, true, storm_memo, "memo"},
-    {20, true, storm_roll, "roll"},
+    {20, true, storm_roll, "snapshot"},
     {8, true, storm_host, "host"},
     {20, true, storm_look, "look"},
     {30, true, storm_tick, "tick"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Watchers: who is told what of a job, and what becomes of a job that nobody watches any more.
+// Watches: the events that they are told, and jobs without a watch.
 #include "tests/core/stage.h"
 
 static void each_submission_is_a_watch_of_its_own(void **state)
@@ -38,7 +38,7 @@ static void events_of_a_job_are_told_in_order(void **state)
                     "c exception 1 bang");
 }
 
-static void loss_stands_between_the_parts_of_two_attempts(void **state)
+static void loss_is_told_between_the_parts_of_two_attempts(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -56,8 +56,8 @@ static void loss_stands_between_the_parts_of_two_attempts(void **state)
     stage_expect(s, "c data 1 lost; c retried 1; c data 1 kept; c complete 1 end");
 }
 
-// A session that was assigned a job, and not told of it yet, gets another one where the first is
-// buried. What that means for the watches of the other happened before the first job's end.
+// A session that was assigned a job, and not told of it yet, gets another one if the first is
+// buried. The events of the other job happened before the first job's end.
 static void new_attempt_is_told_before_the_end_of_the_job_that_made_room_for_it(void **state)
 {
     struct stage *s = *state;
@@ -109,7 +109,7 @@ static void late_joiner_gets_the_last_progress(void **state)
     assert_int_equal(stage_job(s, 1).denominator, 10);
 }
 
-static void progress_reported_to_nobody_is_kept_for_a_joiner(void **state)
+static void progress_reported_without_a_watch_is_told_to_a_joiner(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -137,7 +137,7 @@ static void joiner_of_a_job_without_progress_is_told_nothing_yet(void **state)
     stage_expect(s, "");
 }
 
-static void every_loss_tells_that_the_attempt_counts_for_nothing(void **state)
+static void every_loss_tells_that_the_attempt_is_void(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -157,7 +157,7 @@ static void every_loss_tells_that_the_attempt_counts_for_nothing(void **state)
     stage_expect(s, "c retried 1");
 }
 
-static void fleeting_job_goes_with_its_last_watch(void **state)
+static void job_that_is_not_durable_ends_with_its_last_watch(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -177,7 +177,7 @@ static void fleeting_job_goes_with_its_last_watch(void **state)
     assert_int_equal(broker_next_due(s->broker), NSEC_NEVER);
 }
 
-static void durable_job_stays_whoever_watches(void **state)
+static void durable_job_stays_without_a_watch(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -189,7 +189,7 @@ static void durable_job_stays_whoever_watches(void **state)
     stage_expect_jobs(s, "q", 2, 0, 0, 0);
 }
 
-// A fleeting job in the hands of w, whose only watcher has left.
+// A job that is not durable, held by w, whose only watch has ended.
 static struct actor *abandoned(struct stage *s, nsec_t ttr_for)
 {
     struct actor *w = stage_worker(s, "w", "q");
@@ -213,7 +213,7 @@ static void abandoned_job_may_be_finished(void **state)
     stage_expect(s, "");
 }
 
-static void abandoned_job_goes_when_it_is_released(void **state)
+static void abandoned_job_ends_when_it_is_released(void **state)
 {
     struct stage *s = *state;
     struct actor *w = abandoned(s, 0);
@@ -222,7 +222,7 @@ static void abandoned_job_goes_when_it_is_released(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void abandoned_job_goes_when_it_is_released_after_a_delay(void **state)
+static void abandoned_job_ends_when_it_is_released_with_a_delay(void **state)
 {
     struct stage *s = *state;
     struct actor *w = abandoned(s, 0);
@@ -231,7 +231,7 @@ static void abandoned_job_goes_when_it_is_released_after_a_delay(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void abandoned_job_goes_when_it_is_buried(void **state)
+static void abandoned_job_ends_when_it_is_buried(void **state)
 {
     struct stage *s = *state;
     struct actor *w = abandoned(s, 0);
@@ -240,7 +240,7 @@ static void abandoned_job_goes_when_it_is_buried(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void abandoned_job_goes_when_its_time_runs_out(void **state)
+static void abandoned_job_ends_when_its_lease_times_out(void **state)
 {
     struct stage *s = *state;
     struct actor *w = abandoned(s, SEC(5));
@@ -250,7 +250,7 @@ static void abandoned_job_goes_when_its_time_runs_out(void **state)
     assert_status(STATUS_NOT_FOUND, act_complete(w, 1, "late"));
 }
 
-static void abandoned_job_goes_with_its_worker(void **state)
+static void abandoned_job_ends_with_its_worker(void **state)
 {
     struct stage *s = *state;
 
@@ -259,7 +259,7 @@ static void abandoned_job_goes_with_its_worker(void **state)
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
 
-static void fleeting_job_goes_with_a_session_that_both_holds_and_watches_it(void **state)
+static void job_that_is_not_durable_ends_with_a_session_that_holds_and_watches_it(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_worker(s, "c", "q");
@@ -269,7 +269,7 @@ static void fleeting_job_goes_with_a_session_that_both_holds_and_watches_it(void
     assert_int_equal(act_take(c), 1);
     act_wait(w);
     act_close(c);
-    // Nobody is left who wants it done.
+    // No client wants it done any more.
     stage_expect(s, "");
     assert_int_equal(stage_state(s, 1), JOB_GONE);
 }
@@ -286,7 +286,7 @@ static void release_is_told_as_a_new_beginning(void **state)
     stage_expect(s, "c retried 1");
 }
 
-static void abandoned_job_is_joined_for_real(void **state)
+static void abandoned_job_can_be_joined(void **state)
 {
     struct stage *s = *state;
     struct actor *w = abandoned(s, 0);
@@ -309,7 +309,7 @@ static void abandoned_job_stays_once_it_is_durable(void **state)
     assert_int_equal(stage_state(s, 1), JOB_READY);
 }
 
-static void unwatching_drops_what_was_not_told_yet(void **state)
+static void unwatching_drops_pending_events(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -403,26 +403,26 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(each_submission_is_a_watch_of_its_own),
         STORY(events_of_a_job_are_told_in_order),
-        STORY(loss_stands_between_the_parts_of_two_attempts),
+        STORY(loss_is_told_between_the_parts_of_two_attempts),
         STORY(new_attempt_is_told_before_the_end_of_the_job_that_made_room_for_it),
         STORY(worker_may_watch_its_own_job),
         STORY(late_joiner_gets_the_last_progress),
-        STORY(progress_reported_to_nobody_is_kept_for_a_joiner),
+        STORY(progress_reported_without_a_watch_is_told_to_a_joiner),
         STORY(joiner_of_a_job_without_progress_is_told_nothing_yet),
-        STORY(every_loss_tells_that_the_attempt_counts_for_nothing),
-        STORY(fleeting_job_goes_with_its_last_watch),
-        STORY(durable_job_stays_whoever_watches),
+        STORY(every_loss_tells_that_the_attempt_is_void),
+        STORY(job_that_is_not_durable_ends_with_its_last_watch),
+        STORY(durable_job_stays_without_a_watch),
         STORY(abandoned_job_may_be_finished),
         STORY(release_is_told_as_a_new_beginning),
-        STORY(abandoned_job_goes_when_it_is_released),
-        STORY(abandoned_job_goes_when_it_is_released_after_a_delay),
-        STORY(abandoned_job_goes_when_it_is_buried),
-        STORY(abandoned_job_goes_when_its_time_runs_out),
-        STORY(abandoned_job_goes_with_its_worker),
-        STORY(fleeting_job_goes_with_a_session_that_both_holds_and_watches_it),
-        STORY(abandoned_job_is_joined_for_real),
+        STORY(abandoned_job_ends_when_it_is_released),
+        STORY(abandoned_job_ends_when_it_is_released_with_a_delay),
+        STORY(abandoned_job_ends_when_it_is_buried),
+        STORY(abandoned_job_ends_when_its_lease_times_out),
+        STORY(abandoned_job_ends_with_its_worker),
+        STORY(job_that_is_not_durable_ends_with_a_session_that_holds_and_watches_it),
+        STORY(abandoned_job_can_be_joined),
         STORY(abandoned_job_stays_once_it_is_durable),
-        STORY(unwatching_drops_what_was_not_told_yet),
+        STORY(unwatching_drops_pending_events),
         STORY(watch_may_end_between_the_result_and_its_telling),
         STORY(session_that_leaves_is_told_nothing),
         STORY(every_progress_is_told_in_its_place),

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-// Random verbs by sessions that take from very many queues and by others beside them, while their
-// links are made and undone and their grants change in slices. What each is given it may have, and
-// when nothing is left to do, no session waits for what is ready. To repeat a run that failed, set
-// TANDEM_TEST_SEED to the seed that it printed.
+// Random verbs by sessions that take from thousands of queues and by others beside them, while
+// their links are made and undone and their grants change in slices. Each session gets only jobs
+// that it may have, and when no work remains, no session waits for a ready job. To repeat a run
+// that failed, set TANDEM_TEST_SEED to the seed that it printed.
 #include "tests/core/stage.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-// Links that are made, undone or judged at once.
+// The links that are made, undone or checked at once.
 enum { AT_ONCE = 16 * BROKER_SLICE };
 enum { QUEUES = 2 * AT_ONCE + 300, PLAYERS = 6, WIDE = 3, RUNS = 4, STEPS = 3000, GRANTS = 4 };
 
@@ -22,9 +22,9 @@ struct player {
     struct session *session;
     bool wide;
     bool in_turn;
-    bool judged; // all subscriptions are, by the last grants
+    bool judged; // all subscriptions were checked against the last grants
     int grants;  // which
-    bool waits;  // for a job, and was not told the end of that
+    bool waits;  // for a job, and was not told the end of the wait
     bool awaits; // a nudge
     uint64_t held[HELD_MAX];
     unsigned holds;
@@ -35,7 +35,7 @@ struct game {
     uint64_t random;
     struct player players[PLAYERS];
     struct grants *grants[GRANTS];
-    unsigned leases; // that waits have ended with
+    unsigned leases; // with which waits have ended
 };
 
 static uint32_t below(struct game *g, uint32_t bound)
@@ -53,7 +53,7 @@ static struct slice queue_of(unsigned number)
     return slice_of(name, (size_t)snprintf(name, sizeof name, "q%u", number));
 }
 
-// The same queues more often than others, those that a session subscribes to first or last.
+// Chooses the queues that a session subscribes to first or last more often than others.
 static unsigned some_queue(struct game *g)
 {
     uint32_t near = below(g, 5);
@@ -72,7 +72,7 @@ static bool may_work(const struct player *p, struct slice name)
 }
 
 //
-// What players are told
+// Events of players
 //
 
 static void player_holds(struct player *p, const struct job *job)
@@ -173,7 +173,7 @@ static void move_take(struct player *p)
     }
 }
 
-// A worker does what there is before it waits.
+// A worker takes all ready jobs before it waits.
 static void move_wait(struct player *p)
 {
     nsec_t until = below(p->game, 3) ? NSEC_NEVER : p->game->s->now.mono + SEC(1);
@@ -200,7 +200,7 @@ static void move_await_nudge(struct player *p)
 
 static void move_unwait(struct player *p)
 {
-    // A job that was assigned is told of all the same.
+    // A job that was assigned is still told.
     if (broker_unwait(p->session)) {
         p->waits = false;
     }
@@ -233,7 +233,7 @@ static void move_unsubscribe(struct player *p)
     (void)broker_unsubscribe(p->session, queue_of(some_queue(p->game)), false);
 }
 
-// Down to about as many as one slice has, or a little below.
+// Down to about a slice, or a little less.
 static void move_shrink(struct player *p)
 {
     struct game *g = p->game;
@@ -287,7 +287,7 @@ static void move_player(struct game *g)
     };
     struct player *p = &g->players[below(g, PLAYERS)];
 
-    // A session that is judged does nothing else.
+    // A session whose grants are being checked calls no other verb.
     if (p->judged) {
         moves[below(g, sizeof moves / sizeof *moves)](p);
     } else if (below(g, 4) == 0) {
@@ -318,7 +318,7 @@ static void tick(struct game *g)
     broker_tick(g->s->broker, g->s->now);
 }
 
-// Nothing is left to do: whoever waits has nothing that it may have.
+// No work remains: no waiting session may have a ready job.
 static void check_waits(struct game *g)
 {
     for (int i = 0; i < PLAYERS; i++) {
@@ -367,7 +367,7 @@ static void play(struct game *g)
             move_player(g);
             break;
         }
-        // What was assigned under the grants of this moment is told under these.
+        // Jobs that were assigned under these grants are told under them.
         settle(g);
         if (below(g, 16) == 0) {
             stage_step(g->s);

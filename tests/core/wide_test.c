@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-// Sessions that take from very many queues: what concerns all of these is done in slices, and what
-// they are given meanwhile is right.
+// Sessions that take from thousands of queues: work on all of these is done in slices, and the jobs
+// that they get meanwhile are right.
 #include "tests/core/stage.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// Links that are made, undone or judged at once.
+// The links that are made, undone or checked at once.
 enum { AT_ONCE = 16 * BROKER_SLICE };
 enum { MANY = 3 * AT_ONCE + 100 };
 
@@ -41,7 +41,7 @@ static struct actor *wide_worker(struct stage *s, const char *name)
     return a;
 }
 
-// On how many of the queues a session waits.
+// The number of queues on which a session waits.
 static unsigned count_links(struct stage *s)
 {
     unsigned count = 0;
@@ -58,7 +58,7 @@ static void tick(struct stage *s)
     stage_step(s);
 }
 
-// Ticks until nothing is left to do; each changes no more links than a slice has. How often.
+// Ticks until no work remains; each changes at most a slice of links. Returns the number of ticks.
 static unsigned ticks_until(struct stage *s, unsigned links)
 {
     unsigned ticks = 0;
@@ -210,7 +210,7 @@ static void nudge_is_awaited_in_slices_and_queues_are_added_meanwhile(void **sta
     stage_settle(s);
     assert_true(act_unwait(w));
     act_await_nudge(w);
-    // While links of the last wait are undone, none is added to them.
+    // While links of the last wait are undone, no link is added.
     subscribe_to(w, MANY, MANY + 1);
     assert_int_equal(stage_queue(s, name_of(MANY)).waiting, 0);
     stage_settle(s);
@@ -319,7 +319,7 @@ static void subscriptions_are_judged_in_slices(void **state)
     while (GRANT_SLICE(w, work_odd) == GRANT_MORE) {
         size_t links = broker_take_links(s->broker);
 
-        // What was looked at is charged, and no more than a slice and the globs of one name.
+        // The work is charged, at most a slice and the globs of one name.
         assert_in_range(links, AT_ONCE, AT_ONCE + 8);
         slices++;
         (void)broker_take_links(s->broker);
@@ -348,7 +348,7 @@ static void what_is_lost_is_told_at_the_end(void **state)
 
     assert_int_equal(GRANT_SLICE(w, work_odd), GRANT_MORE);
     do {
-        // These take nothing: but the ones before have.
+        // These grants take no right, but those before did.
         progress = GRANT_SLICE(w, work_all);
     } while (progress == GRANT_MORE);
     assert_int_equal(progress, GRANT_LOST);
@@ -383,7 +383,7 @@ static void forbidden_queue_gives_nothing_from_the_first_slice_on(void **state)
     act_wait(w);
     stage_settle(s);
     assert_int_equal(GRANT_SLICE(w, work_odd), GRANT_MORE);
-    // Both have not been judged yet, and are linked.
+    // Neither has been checked yet: both are linked.
     PUT(s, .queue = name_of(0));
     stage_expect(s, "");
     PUT(s, .queue = name_of(1));
@@ -445,7 +445,7 @@ static void other_grants_start_over(void **state)
     act_wait(w);
     stage_settle(s);
     for (unsigned i = MANY - 2; i < MANY; i++) {
-        // Those that the first grants took were judged anew.
+        // The subscriptions that the first grants barred were checked again.
         PUT(s, .queue = name_of(i));
     }
     stage_expect(s, "w leased 2");
@@ -473,7 +473,7 @@ static void session_that_lost_its_job_is_given_nothing_forbidden(void **state)
     PUT(s, .queue = name_of(0));
     PUT(s, .queue = name_of(2));
     PUT(s, .queue = name_of(1));
-    // It was assigned the job and not told of it, and waits on.
+    // It was assigned the job but not told of it, and waits on.
     assert_int_equal(stage_state(s, 1), JOB_RESERVED);
     assert_int_equal(GRANT_SLICE(w, work_odd), GRANT_MORE);
     assert_status(STATUS_OK, stage_cancel_held(s, 1));
@@ -495,7 +495,7 @@ static void session_may_close_while_it_is_judged(void **state)
     assert_int_equal(stage_info(s).sessions, 0);
 }
 
-// A session of few queues, whose names are compared with very many globs.
+// A session with few queues, whose names are compared with thousands of globs.
 static void few_queues_and_many_globs_are_judged_in_slices(void **state)
 {
     enum { GLOBS = 2 * AT_ONCE, QUEUES = 8 };
@@ -531,7 +531,7 @@ static void without_memory_few_queues_are_judged_at_once(void **state)
     subscribe_to(w, 0, QUEUES);
     act_wait(w);
     nth_alloc_fail_from(1);
-    // Some may be left in the broker's slabs.
+    // Some memory may stay in the broker's slabs.
     (void)broker_session_grant(w->session, grants);
     nth_alloc_fail(0);
     stage_step(s);

@@ -533,7 +533,7 @@ static void check_weights(struct census *census)
 }
 
 // All queues, freed ones that snapshots keep included, are in the order in which they were made.
-static void check_roll_order(const struct census *census)
+static void check_snapshot_order(const struct census *census)
 {
     const struct broker *broker = census->broker;
     uint32_t before = TABLE_NONE;
@@ -555,27 +555,28 @@ static void check_roll_order(const struct census *census)
 
 // Each freed queue is kept for one snapshot, at whose moment it was there, unless it is still to be
 // sorted.
-static void check_rolls(struct census *census)
+static void check_snapshots(struct census *census)
 {
     const struct broker *broker = census->broker;
     uint64_t at = 0;
 
     ENSURE(broker->snapshots.retained == census->gone);
-    check_roll_order(census);
-    list_each (roll_node, &broker->snapshots.all) {
-        const struct queue_snapshot *roll = list_item(roll_node, struct queue_snapshot, all);
+    check_snapshot_order(census);
+    list_each (snapshot_node, &broker->snapshots.all) {
+        const struct queue_snapshot *snapshot =
+            list_item(snapshot_node, struct queue_snapshot, all);
 
-        ENSURE(at <= roll->at && roll->at <= broker->snapshots.moment);
-        at = roll->at;
-        ENSURE(!roll->passed || (roll->passed->gone && roll->passed->passed));
-        list_each (node, &roll->gone) {
+        ENSURE(at <= snapshot->at && snapshot->at <= broker->snapshots.moment);
+        at = snapshot->at;
+        ENSURE(!snapshot->passed || (snapshot->passed->gone && snapshot->passed->passed));
+        list_each (node, &snapshot->gone) {
             const struct queue *queue = list_item(node, struct queue, in_snapshot);
 
-            ENSURE(queue->gone && queue->came_at <= roll->at && roll->at < queue->went_at);
+            ENSURE(queue->gone && queue->came_at <= snapshot->at && snapshot->at < queue->went_at);
             census->gone--;
         }
-        ENSURE(list_empty(&roll->unsorted) || list_linked(&roll->sorting));
-        census->gone -= check_list(&roll->unsorted);
+        ENSURE(list_empty(&snapshot->unsorted) || list_linked(&snapshot->sorting));
+        census->gone -= check_list(&snapshot->unsorted);
     }
     ENSURE(census->gone == 0); // freed queues, less those in a list
 }
@@ -774,7 +775,7 @@ void broker_check(const struct broker *broker)
     ENSURE(list_empty(&broker->matching.to_serve));
     ENSURE(check_list(&broker->matching.relinking) == census.relinking);
     check_interests(broker);
-    check_rolls(&census);
+    check_snapshots(&census);
     check_memos(&census);
     check_moments(&census, &broker->memos.ends, census.memo_ends);
     check_totals(&census);

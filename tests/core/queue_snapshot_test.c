@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Rolls: all queues of one moment, whatever becomes of them while they are read.
+// Snapshots: all queues of one moment, even if they are removed while the snapshot is read.
 #include "tests/core/stage.h"
 
 #include "tests/support/broker_check.h"
@@ -11,7 +11,7 @@
 #define NAMES 40
 #define ROLLS 5
 
-// What a test holds of queues by their numbers, NULL where none is there.
+// The queues to which a test holds references, by their numbers; NULL for none.
 struct field {
     struct stage *s;
     struct queue *queues[NAMES];
@@ -56,14 +56,14 @@ static unsigned number_of(struct slice name)
     return number;
 }
 
-// The rest of the roll must have exactly those queues, as bits by their numbers.
-static void rest_is(struct field *f, struct queue_snapshot *roll, uint64_t expected)
+// The rest of the snapshot must contain exactly those queues, as bits by their numbers.
+static void rest_is(struct field *f, struct queue_snapshot *snapshot, uint64_t expected)
 {
     const struct queue *queue;
     uint64_t seen = 0;
 
     broker_check(f->s->broker);
-    while ((queue = queue_snapshot_next(f->s->broker, roll))) {
+    while ((queue = queue_snapshot_next(f->s->broker, snapshot))) {
         unsigned number = number_of(queue_name(queue));
         uint64_t bit = UINT64_C(1) << number;
 
@@ -74,38 +74,39 @@ static void rest_is(struct field *f, struct queue_snapshot *roll, uint64_t expec
     assert_int_equal(seen, expected);
 }
 
-static void has(struct field *f, struct queue_snapshot *roll, uint64_t expected)
+static void has(struct field *f, struct queue_snapshot *snapshot, uint64_t expected)
 {
-    queue_snapshot_rewind(roll);
-    rest_is(f, roll, expected);
+    queue_snapshot_rewind(snapshot);
+    rest_is(f, snapshot, expected);
 }
 
-static void what_a_roll_passes_over_is_charged(void **state)
+static void skipped_queues_are_charged(void **state)
 {
     struct field f = {.s = *state};
     struct queue_snapshot older;
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
     for (unsigned i = 0; i < NAMES; i++) {
         come(&f, i);
     }
     queue_snapshot_begin(f.s->broker, &older);
     all_go(&f);
-    queue_snapshot_begin(f.s->broker, &roll);
+    queue_snapshot_begin(f.s->broker, &snapshot);
     (void)broker_take_links(f.s->broker);
-    assert_null(queue_snapshot_next(f.s->broker, &roll));
+    assert_null(queue_snapshot_next(f.s->broker, &snapshot));
     assert_true(broker_take_links(f.s->broker) >= NAMES / 8);
-    assert_null(queue_snapshot_next(f.s->broker, &roll));
+    assert_null(queue_snapshot_next(f.s->broker, &snapshot));
     assert_int_equal(broker_take_links(f.s->broker), 0);
-    queue_snapshot_end(f.s->broker, &roll);
+    queue_snapshot_end(f.s->broker, &snapshot);
     queue_snapshot_end(f.s->broker, &older);
 }
 
 enum { PASSED_AT_ONCE = BROKER_SLICE * 8, PASSED = 3 * PASSED_AT_ONCE };
 
-// Very many queues go that an older roll has, and a younger one has one that comes behind them.
+// An older snapshot contains thousands of removed queues, and a younger one contains a queue behind
+// them.
 static void begin_behind_many(struct field *f, struct queue_snapshot *older,
-                              struct queue_snapshot *roll)
+                              struct queue_snapshot *snapshot)
 {
     static struct queue *many[PASSED];
     char name[16];
@@ -119,72 +120,72 @@ static void begin_behind_many(struct field *f, struct queue_snapshot *older,
         broker_queue_drop(f->s->broker, many[i]);
     }
     come(f, 0);
-    queue_snapshot_begin(f->s->broker, roll);
+    queue_snapshot_begin(f->s->broker, snapshot);
 }
 
-static void very_many_queues_are_passed_over_in_slices(void **state)
+static void removed_queues_are_skipped_in_slices(void **state)
 {
     struct field f = {.s = *state};
     struct queue_snapshot older;
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
-    begin_behind_many(&f, &older, &roll);
+    begin_behind_many(&f, &older, &snapshot);
     for (int look = 0; look < 2; look++) {
         for (int i = 0; i < PASSED / PASSED_AT_ONCE; i++) {
             (void)broker_take_links(f.s->broker);
-            assert_null(queue_snapshot_next(f.s->broker, &roll));
-            assert_false(roll.ended);
+            assert_null(queue_snapshot_next(f.s->broker, &snapshot));
+            assert_false(snapshot.ended);
             assert_int_equal(broker_take_links(f.s->broker), BROKER_SLICE);
             broker_check(f.s->broker);
         }
-        rest_is(&f, &roll, 1);
-        assert_true(roll.ended);
-        queue_snapshot_rewind(&roll);
-        // The second look begins anew where it has stopped on its way.
-        assert_null(queue_snapshot_next(f.s->broker, &roll));
-        queue_snapshot_rewind(&roll);
+        rest_is(&f, &snapshot, 1);
+        assert_true(snapshot.ended);
+        queue_snapshot_rewind(&snapshot);
+        // The second pass starts again after it has stopped on its way.
+        assert_null(queue_snapshot_next(f.s->broker, &snapshot));
+        queue_snapshot_rewind(&snapshot);
     }
-    queue_snapshot_end(f.s->broker, &roll);
+    queue_snapshot_end(f.s->broker, &snapshot);
     queue_snapshot_end(f.s->broker, &older);
     all_go(&f);
 }
 
-static void a_roll_goes_on_where_the_queue_that_it_stopped_at_is_forgotten(void **state)
+static void snapshot_continues_after_the_queue_at_which_it_stopped_is_freed(void **state)
 {
     struct field f = {.s = *state};
     struct queue_snapshot older;
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
-    begin_behind_many(&f, &older, &roll);
+    begin_behind_many(&f, &older, &snapshot);
     for (int i = 0; i < 2; i++) {
-        assert_null(queue_snapshot_next(f.s->broker, &roll));
-        assert_false(roll.ended);
+        assert_null(queue_snapshot_next(f.s->broker, &snapshot));
+        assert_false(snapshot.ended);
     }
     queue_snapshot_end(f.s->broker, &older);
     while (broker_snapshot_queues(f.s->broker) > 0) {
         broker_tick(f.s->broker, f.s->now);
         broker_check(f.s->broker);
     }
-    rest_is(&f, &roll, 1);
-    queue_snapshot_end(f.s->broker, &roll);
+    rest_is(&f, &snapshot, 1);
+    queue_snapshot_end(f.s->broker, &snapshot);
     all_go(&f);
 }
 
-// The next of the roll are those, in this order.
-static void next_are(struct field *f, struct queue_snapshot *roll, const char *numbers)
+// The next queues of the snapshot are these, in this order.
+static void next_are(struct field *f, struct queue_snapshot *snapshot, const char *numbers)
 {
     for (; *numbers; numbers++) {
-        const struct queue *queue = queue_snapshot_next(f->s->broker, roll);
+        const struct queue *queue = queue_snapshot_next(f->s->broker, snapshot);
 
         assert_non_null(queue);
         assert_int_equal(number_of(queue_name(queue)), *numbers - '0');
     }
 }
 
-static void queues_come_in_the_order_of_their_making_whatever_has_gone(void **state)
+static void queues_come_in_the_order_in_which_they_were_made(void **state)
 {
     struct field f = {.s = *state};
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
     for (unsigned i = 0; i < 6; i++) {
         come(&f, i);
@@ -195,62 +196,62 @@ static void queues_come_in_the_order_of_their_making_whatever_has_gone(void **st
     come(&f, 7);
     come(&f, 3);
     come(&f, 6);
-    queue_snapshot_begin(f.s->broker, &roll);
-    next_are(&f, &roll, "124");
-    // Where it stands, before and behind that.
+    queue_snapshot_begin(f.s->broker, &snapshot);
+    next_are(&f, &snapshot, "124");
+    // At its cursor, before and behind that.
     go(&f, 4);
     go(&f, 1);
     go(&f, 7);
     come(&f, 1);
-    next_are(&f, &roll, "736");
-    assert_null(queue_snapshot_next(f.s->broker, &roll));
-    queue_snapshot_rewind(&roll);
-    next_are(&f, &roll, "124736");
-    assert_null(queue_snapshot_next(f.s->broker, &roll));
-    queue_snapshot_end(f.s->broker, &roll);
-    queue_snapshot_begin(f.s->broker, &roll);
-    next_are(&f, &roll, "2361");
-    assert_null(queue_snapshot_next(f.s->broker, &roll));
-    queue_snapshot_end(f.s->broker, &roll);
+    next_are(&f, &snapshot, "736");
+    assert_null(queue_snapshot_next(f.s->broker, &snapshot));
+    queue_snapshot_rewind(&snapshot);
+    next_are(&f, &snapshot, "124736");
+    assert_null(queue_snapshot_next(f.s->broker, &snapshot));
+    queue_snapshot_end(f.s->broker, &snapshot);
+    queue_snapshot_begin(f.s->broker, &snapshot);
+    next_are(&f, &snapshot, "2361");
+    assert_null(queue_snapshot_next(f.s->broker, &snapshot));
+    queue_snapshot_end(f.s->broker, &snapshot);
     all_go(&f);
 }
 
-static void roll_has_the_queues_of_its_moment(void **state)
+static void snapshot_contains_the_queues_of_its_moment(void **state)
 {
     struct field f = {.s = *state};
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
     come(&f, 0);
     come(&f, 1);
-    queue_snapshot_begin(f.s->broker, &roll);
+    queue_snapshot_begin(f.s->broker, &snapshot);
     come(&f, 2);
-    rest_is(&f, &roll, 3);
-    rest_is(&f, &roll, 0);
-    has(&f, &roll, 3);
-    queue_snapshot_end(f.s->broker, &roll);
+    rest_is(&f, &snapshot, 3);
+    rest_is(&f, &snapshot, 0);
+    has(&f, &snapshot, 3);
+    queue_snapshot_end(f.s->broker, &snapshot);
     all_go(&f);
 }
 
-static void queue_that_has_gone_is_there_for_the_roll_alone(void **state)
+static void removed_queue_exists_for_the_snapshot_only(void **state)
 {
     struct field f = {.s = *state};
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
     uint32_t cursor = 0;
 
     come(&f, 0);
     come(&f, 1);
-    queue_snapshot_begin(f.s->broker, &roll);
+    queue_snapshot_begin(f.s->broker, &snapshot);
     go(&f, 0);
     assert_null(stage_find(f.s, "q0"));
     assert_int_equal(stage_info(f.s).queues, 1);
     assert_ptr_equal(broker_queue_next(f.s->broker, &cursor), f.queues[1]);
     assert_null(broker_queue_next(f.s->broker, &cursor));
-    has(&f, &roll, 3);
-    queue_snapshot_end(f.s->broker, &roll);
+    has(&f, &snapshot, 3);
+    queue_snapshot_end(f.s->broker, &snapshot);
     all_go(&f);
 }
 
-static void queue_that_comes_again_is_listed_once(void **state)
+static void queue_that_is_made_again_is_listed_once(void **state)
 {
     struct field f = {.s = *state};
     struct queue_snapshot before;
@@ -269,7 +270,7 @@ static void queue_that_comes_again_is_listed_once(void **state)
     queue_snapshot_end(f.s->broker, &after);
 }
 
-static void roll_that_began_after_a_queue_went_does_not_have_it(void **state)
+static void snapshot_does_not_contain_a_queue_removed_before(void **state)
 {
     struct field f = {.s = *state};
     struct queue_snapshot before;
@@ -286,7 +287,7 @@ static void roll_that_began_after_a_queue_went_does_not_have_it(void **state)
     queue_snapshot_end(f.s->broker, &before);
 }
 
-static void a_queue_goes_with_the_last_roll_that_has_it(void **state)
+static void removed_queue_is_freed_with_its_last_snapshot(void **state)
 {
     struct field f = {.s = *state};
     struct queue_snapshot old;
@@ -303,7 +304,7 @@ static void a_queue_goes_with_the_last_roll_that_has_it(void **state)
     assert_int_equal(broker_next_due(f.s->broker), broker_now(f.s->broker).mono);
     broker_tick(f.s->broker, f.s->now);
     broker_check(f.s->broker);
-    // The younger roll's own is forgotten, though the older one goes on.
+    // The queue of the younger snapshot is freed, though the older one continues.
     assert_int_equal(broker_snapshot_queues(f.s->broker), 1);
     has(&f, &old, 1);
     queue_snapshot_end(f.s->broker, &old);
@@ -312,23 +313,23 @@ static void a_queue_goes_with_the_last_roll_that_has_it(void **state)
     assert_true(broker_next_due(f.s->broker) > broker_now(f.s->broker).mono);
 }
 
-static void queue_that_came_after_all_rolls_is_not_kept(void **state)
+static void queue_made_after_all_snapshots_is_freed_at_once(void **state)
 {
     struct field f = {.s = *state};
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
-    queue_snapshot_begin(f.s->broker, &roll);
+    queue_snapshot_begin(f.s->broker, &snapshot);
     come(&f, 0);
     go(&f, 0);
     assert_int_equal(broker_snapshot_queues(f.s->broker), 0);
-    queue_snapshot_end(f.s->broker, &roll);
+    queue_snapshot_end(f.s->broker, &snapshot);
 }
 
-static void very_many_queues_are_forgotten_in_slices(void **state)
+static void removed_queues_are_freed_in_slices(void **state)
 {
     struct stage *s = *state;
     struct queue *queues[BROKER_SLICE * 3];
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
     unsigned ticks = 0;
     char name[16];
 
@@ -336,11 +337,11 @@ static void very_many_queues_are_forgotten_in_slices(void **state)
         (void)snprintf(name, sizeof name, "many-%u", i);
         assert_status(STATUS_OK, broker_queue_hold(s->broker, stage_slice(name), &queues[i]));
     }
-    queue_snapshot_begin(s->broker, &roll);
+    queue_snapshot_begin(s->broker, &snapshot);
     for (unsigned i = 0; i < BROKER_SLICE * 3; i++) {
         broker_queue_drop(s->broker, queues[i]);
     }
-    queue_snapshot_end(s->broker, &roll);
+    queue_snapshot_end(s->broker, &snapshot);
     assert_int_equal(broker_snapshot_queues(s->broker), BROKER_SLICE * 3);
     while (broker_snapshot_queues(s->broker) > 0) {
         broker_tick(s->broker, s->now);
@@ -349,20 +350,20 @@ static void very_many_queues_are_forgotten_in_slices(void **state)
     assert_in_range(ticks, 3, 4);
 }
 
-static void a_broker_may_end_while_queues_are_still_to_be_forgotten(void **state)
+static void broker_may_end_while_removed_queues_are_to_be_freed(void **state)
 {
     struct field f = {.s = *state};
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
 
     come(&f, 0);
-    queue_snapshot_begin(f.s->broker, &roll);
+    queue_snapshot_begin(f.s->broker, &snapshot);
     go(&f, 0);
-    queue_snapshot_end(f.s->broker, &roll);
+    queue_snapshot_end(f.s->broker, &snapshot);
 }
 
-// A roll that may be there, and what must be on it.
+// A snapshot that may exist, and the queues that it must contain.
 struct expectation {
-    struct queue_snapshot roll;
+    struct queue_snapshot snapshot;
     uint64_t queues;
     bool there;
 };
@@ -370,18 +371,18 @@ struct expectation {
 static void begin_or_end(struct field *f, struct expectation *e)
 {
     if (!e->there) {
-        queue_snapshot_begin(f->s->broker, &e->roll);
+        queue_snapshot_begin(f->s->broker, &e->snapshot);
         e->queues = 0;
         for (unsigned i = 0; i < NAMES; i++) {
             e->queues |= f->queues[i] ? UINT64_C(1) << i : 0;
         }
     } else {
-        queue_snapshot_end(f->s->broker, &e->roll);
+        queue_snapshot_end(f->s->broker, &e->snapshot);
     }
     e->there = !e->there;
 }
 
-static void rolls_are_right_whatever_comes_and_goes(void **state)
+static void snapshots_are_right_under_random_changes(void **state)
 {
     struct field f = {.s = *state};
     struct expectation snapshots[ROLLS] = {{.there = false}};
@@ -401,12 +402,12 @@ static void rolls_are_right_whatever_comes_and_goes(void **state)
         }
         number = below(ROLLS);
         if (snapshots[number].there) {
-            has(&f, &snapshots[number].roll, snapshots[number].queues);
+            has(&f, &snapshots[number].snapshot, snapshots[number].queues);
         }
     }
     for (unsigned i = 0; i < ROLLS; i++) {
         if (snapshots[i].there) {
-            queue_snapshot_end(f.s->broker, &snapshots[i].roll);
+            queue_snapshot_end(f.s->broker, &snapshots[i].snapshot);
         }
     }
     all_go(&f);
@@ -415,19 +416,19 @@ static void rolls_are_right_whatever_comes_and_goes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(what_a_roll_passes_over_is_charged),
-        STORY(very_many_queues_are_passed_over_in_slices),
-        STORY(a_roll_goes_on_where_the_queue_that_it_stopped_at_is_forgotten),
-        STORY(queues_come_in_the_order_of_their_making_whatever_has_gone),
-        STORY(roll_has_the_queues_of_its_moment),
-        STORY(queue_that_has_gone_is_there_for_the_roll_alone),
-        STORY(queue_that_comes_again_is_listed_once),
-        STORY(roll_that_began_after_a_queue_went_does_not_have_it),
-        STORY(a_queue_goes_with_the_last_roll_that_has_it),
-        STORY(queue_that_came_after_all_rolls_is_not_kept),
-        STORY(very_many_queues_are_forgotten_in_slices),
-        STORY(a_broker_may_end_while_queues_are_still_to_be_forgotten),
-        STORY(rolls_are_right_whatever_comes_and_goes),
+        STORY(skipped_queues_are_charged),
+        STORY(removed_queues_are_skipped_in_slices),
+        STORY(snapshot_continues_after_the_queue_at_which_it_stopped_is_freed),
+        STORY(queues_come_in_the_order_in_which_they_were_made),
+        STORY(snapshot_contains_the_queues_of_its_moment),
+        STORY(removed_queue_exists_for_the_snapshot_only),
+        STORY(queue_that_is_made_again_is_listed_once),
+        STORY(snapshot_does_not_contain_a_queue_removed_before),
+        STORY(removed_queue_is_freed_with_its_last_snapshot),
+        STORY(queue_made_after_all_snapshots_is_freed_at_once),
+        STORY(removed_queues_are_freed_in_slices),
+        STORY(broker_may_end_while_removed_queues_are_to_be_freed),
+        STORY(snapshots_are_right_under_random_changes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
