@@ -178,7 +178,7 @@ class Options(party.Sandbox):
     def test_queues_of_gearmand_come_over_to_a_journal(self):
         self.check_shown("gearmand", ["-q", "libsqlite3", "--libsqlite3-db", "q.db"],
                          "journal.dir = q.db.tandem", "journal.import = gearmand-sqlite:q.db")
-        note = "gearmand: q.db is not made: jobs of -q libsqlite3 are kept in q.db.tandem, "
+        note = "gearmand: q.db is not created: jobs of -q libsqlite3 are stored in q.db.tandem, "
         words = ["-q", "libsqlite3", "--libsqlite3-db", "q.db"]
         self.assertIn(note, settings("gearmand", *words, cwd=self.folder)[1])
         (self.folder / "q.db").touch()

@@ -55,7 +55,7 @@ static void tls_stands_in_front_of_any_form(void **state)
     expect_bad("tls:443", "`tls:443`: expected host:port or unix:/path after tls:");
     expect_address("[tls]:443", "tls", "443", "");
     expect_bad("tls:tls:a:443", "must be in brackets");
-    expect_bad("tls:unix:a", "begins with /");
+    expect_bad("tls:unix:a", "must begin with /");
     expect_bad("TLS:a:443", "must be in brackets");
 }
 
@@ -103,8 +103,8 @@ static void malformed_address_is_refused_with_its_text(void **state)
     expect_bad("a:000080", "expected a port");
     expect_bad("::1:80", "must be in brackets");
     expect_bad("[]:80", "must be in brackets");
-    expect_bad("unix:", "begins with /");
-    expect_bad("unix:relative", "begins with /");
+    expect_bad("unix:", "must begin with /");
+    expect_bad("unix:relative", "must begin with /");
 }
 
 static void what_does_not_fit_is_refused_and_not_cut(void **state)
