@@ -93,6 +93,12 @@ class Architecture(unittest.TestCase):
         return re.search(rf"\b{re.escape(name)}\b", self.cmake) is not None or any(
             re.search(rf"\b{re.escape(name)}\b", text) for text in self.sources.values())
 
+    def test_files_that_the_pages_for_contributors_name_are_there(self):
+        for page in ("CONTRIBUTING.md", "tests/README.md"):
+            for name in re.findall(r"`([\w.-]+/[\w./-]+)`", (house.ROOT / page).read_text()):
+                with self.subTest(page=page, name=name):
+                    self.assertTrue((house.ROOT / name).exists())
+
     def test_links_lead_somewhere(self):
         for link in re.findall(r"\]\(([^)#]+)", self.text):
             with self.subTest(link=link):
