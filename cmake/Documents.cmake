@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 
 file(GLOB pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/*/*.md ${PROJECT_SOURCE_DIR}/server/*/*.md)
-list(FILTER pages EXCLUDE REGEX "^(build/|tests/|CONTRIBUTING.md)")
+list(FILTER pages EXCLUDE REGEX "^(build|tests)/")
 foreach(page IN LISTS pages ITEMS tests/bench/chart.svg)
     get_filename_component(folder ${page} DIRECTORY)
     install(FILES ${PROJECT_SOURCE_DIR}/${page} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
