@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/broker.h"
 
-#include "core/broker_private.h"
-#include "core/timers.h"
-#include "core/expiry.h"
-#include "core/job_private.h"
-#include "core/key.h"
-#include "core/memo_private.h"
-#include "core/outcome.h"
 #include "core/dead_letter_private.h"
-#include "core/queue_private.h"
-#include "core/policy_private.h"
+#include "core/expiry.h"
+#include "core/key.h"
+#include "core/outcome.h"
 #include "core/rate_memo.h"
-#include "core/session_private.h"
 #include "core/turn.h"
 #include "core/watch.h"
 

@@ -29,8 +29,6 @@
 #include "core/charge.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/job_private.h"
-#include "core/queue_private.h"
 #include "core/subscription.h"
 
 //

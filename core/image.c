@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/image.h"
 
-#include "core/timers.h"
-#include "core/job_private.h"
 #include "core/dead_letter_private.h"
 
 // The highest id and the highest burial are refused: there must be numbers above them.

@@ -5,8 +5,8 @@
 // Private to the core: jobs made from images, which a store gives back or an import brings.
 
 #include "core/broker_private.h"
-#include "core/record.h"
 #include "core/job_state.h"
+#include "core/record.h"
 #include "core/status.h"
 
 // Whether a job could be in that state; whether it could have that past.

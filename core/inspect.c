@@ -5,15 +5,10 @@
 
 #include "core/job.h"
 
-#include "core/broker_private.h"
-#include "core/timers.h"
-#include "core/statistics.h"
 #include "core/gate.h"
-#include "core/job_private.h"
-#include "core/observe.h"
-#include "core/queue_private.h"
-#include "core/session_private.h"
 #include "core/job_state.h"
+#include "core/observe.h"
+#include "core/statistics.h"
 #include "core/watch.h"
 
 //

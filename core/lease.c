@@ -3,11 +3,8 @@
 
 #include "core/charge.h"
 #include "core/image.h"
-#include "core/job_private.h"
-#include "core/memo_private.h"
 #include "core/observe.h"
 #include "core/record.h"
-#include "core/job_state.h"
 #include "core/record_private.h"
 #include "core/watch.h"
 

@@ -9,8 +9,8 @@
 // (core/durable_lease.h). `lease_durable` in the job's extra part says that there is such a memo.
 
 #include "core/broker_private.h"
-#include "core/job_private.h"
 #include "core/durable_lease.h"
+#include "core/job_private.h"
 #include "core/session_private.h"
 
 // Gives the job, a new one or one that is not held, to the session: RESERVED, with a lease. `by` is

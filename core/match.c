@@ -9,11 +9,8 @@
 #include "core/expiry.h"
 #include "core/gate.h"
 #include "core/lease.h"
-#include "core/job_private.h"
-#include "core/queue_private.h"
 #include "core/rate_memo.h"
 #include "core/subscription.h"
-#include "core/session_private.h"
 
 void match_take(struct subscription *by, struct job *job)
 {

@@ -14,9 +14,9 @@
 // Nothing here can fail.
 
 #include "core/broker_private.h"
+#include "core/job_private.h"
 #include "core/job_state.h"
 #include "core/session_private.h"
-#include "core/job_private.h"
 
 //
 // Choosing a job

@@ -5,17 +5,13 @@
 
 #include "core/operate.h"
 
-#include "core/session_private.h"
 #include "core/charge.h"
-#include "core/job_private.h"
+#include "core/dead_letter_private.h"
 #include "core/key.h"
 #include "core/lease.h"
 #include "core/match.h"
 #include "core/observe.h"
 #include "core/outcome.h"
-#include "core/dead_letter_private.h"
-#include "core/queue_private.h"
-#include "core/job_state.h"
 #include "core/record_private.h"
 #include "core/watch.h"
 

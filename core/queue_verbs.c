@@ -7,7 +7,6 @@
 #include "core/base/memory.h"
 #include "core/match.h"
 #include "core/outcome.h"
-#include "core/queue_private.h"
 #include "core/record_private.h"
 
 void broker_set_max_queues(struct broker *broker, uint64_t most)

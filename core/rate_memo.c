@@ -2,7 +2,6 @@
 #include "core/rate_memo.h"
 
 #include "core/gate.h"
-#include "core/memo_private.h"
 
 #define RATE_LONG_FOR (60 * NSEC_PER_SEC)
 // The memo is written again when this part of the burst has been taken.

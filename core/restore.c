@@ -2,20 +2,13 @@
 #include "core/restore.h"
 
 #include "core/base/list_sort.h"
-#include "core/broker_private.h"
-#include "core/timers.h"
 #include "core/expiry.h"
 #include "core/gate.h"
 #include "core/image.h"
-#include "core/job_private.h"
 #include "core/key.h"
 #include "core/lease.h"
-#include "core/memo_private.h"
 #include "core/observe.h"
 #include "core/outcome.h"
-#include "core/queue_private.h"
-#include "core/policy_private.h"
-#include "core/job_state.h"
 
 //
 // Keys of jobs that come back. A job holds its key as soon as it is there, unless a job that was

@@ -3,9 +3,6 @@
 
 #include "core/base/blob.h"
 #include "core/watch.h"
-#include "core/job_private.h"
-#include "core/memo_private.h"
-#include "core/queue_private.h"
 
 #include <endian.h>
 

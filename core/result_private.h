@@ -8,8 +8,8 @@
 //
 // Nothing here can fail, but for result_gather(): without memory or room, there is no memo.
 
-#include "core/key.h"
 #include "core/job_private.h"
+#include "core/key.h"
 #include "core/policy_private.h"
 
 // The job, whose state has not changed yet, ends like that, with `last` (may be NULL) as the data

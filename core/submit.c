@@ -6,19 +6,13 @@
 #include "core/submit.h"
 
 #include "core/base/memory.h"
-#include "core/broker_private.h"
-#include "core/session_private.h"
 #include "core/image.h"
 #include "core/import.h"
-#include "core/job_private.h"
 #include "core/key.h"
 #include "core/match.h"
 #include "core/observe.h"
-#include "core/policy_private.h"
-#include "core/queue_private.h"
-#include "core/result_private.h"
-#include "core/job_state.h"
 #include "core/record_private.h"
+#include "core/result_private.h"
 #include "core/watch.h"
 
 //

@@ -3,14 +3,10 @@
 // What a session has besides jobs: its subscriptions, its grants and its watches.
 
 #include "core/base/memory.h"
-#include "core/broker_private.h"
-#include "core/session_private.h"
 #include "core/charge.h"
-#include "core/job_private.h"
 #include "core/lease.h"
 #include "core/match.h"
 #include "core/outcome.h"
-#include "core/queue_private.h"
 #include "core/result.h"
 #include "core/subscription.h"
 #include "core/watch.h"

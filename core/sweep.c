@@ -12,14 +12,10 @@
 #include "core/operate.h"
 
 #include "core/base/glob.h"
-#include "core/timers.h"
-#include "core/session_private.h"
 #include "core/charge.h"
-#include "core/job_private.h"
+#include "core/job_state.h"
 #include "core/key.h"
 #include "core/observe.h"
-#include "core/queue_private.h"
-#include "core/job_state.h"
 
 #include <string.h>
 

@@ -6,21 +6,13 @@
 
 #include "core/turn.h"
 
-#include "core/broker_private.h"
-#include "core/timers.h"
 #include "core/charge.h"
-#include "core/watch.h"
 #include "core/expiry.h"
 #include "core/gate.h"
-#include "core/job_private.h"
 #include "core/match.h"
-#include "core/memo_private.h"
 #include "core/outcome.h"
-#include "core/queue_private.h"
-#include "core/policy_private.h"
-#include "core/session_private.h"
-#include "core/job_state.h"
 #include "core/subscription.h"
+#include "core/watch.h"
 
 //
 // Telling watches of events
