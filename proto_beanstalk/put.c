@@ -6,7 +6,6 @@
 
 #include "proto_beanstalk/bean_conn.h"
 
-#include "core/base/blob.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "proto_common/intake.h"

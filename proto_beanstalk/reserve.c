@@ -7,7 +7,6 @@
 #include "proto_beanstalk/bean_conn.h"
 
 #include "core/base/memory.h"
-#include "proto_common/output.h"
 
 // A reserve that waits is answered DEADLINE_SOON this long before the TTR of a held job runs out.
 #define DEADLINE_SOON_MARGIN NSEC_PER_SEC

@@ -5,7 +5,6 @@
 
 #include "proto_beanstalk/bean_conn.h"
 
-#include "core/base/blob.h"
 #include "core/base/digits.h"
 #include "core/policy.h"
 
@@ -81,35 +80,27 @@ static void bean_yaml_plain(struct bean_yaml *yaml, struct slice key, struct sli
     bean_yaml_append(yaml, SLICE("\n"));
 }
 
-static bool bean_yaml_is_plain(char c)
-{
-    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
-}
-
-static void bean_yaml_append_escaped(struct bean_yaml *yaml, char c)
-{
-    static const char hex[] = "0123456789abcdef";
-    unsigned char byte = (unsigned char)c;
-    char escape[] = {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
-
-    bean_yaml_append(yaml, slice_of(escape, sizeof escape));
-}
-
 // key: "text", with quotes, backslashes and all bytes that are not printable ASCII escaped.
 static void bean_yaml_quoted(struct bean_yaml *yaml, struct slice key, struct slice text)
 {
+    static const char hex[] = "0123456789abcdef";
+
     bean_yaml_append_key(yaml, key);
     bean_yaml_append(yaml, SLICE("\""));
     while (text.len) {
         size_t run = 0;
 
-        while (run < text.len && bean_yaml_is_plain(text.ptr[run])) {
+        while (run < text.len && text.ptr[run] >= ' ' && text.ptr[run] <= '~' &&
+               text.ptr[run] != '"' && text.ptr[run] != '\\') {
             run++;
         }
         bean_yaml_append(yaml, slice_of(text.ptr, run));
         text = slice_from(text, run);
         if (text.len) {
-            bean_yaml_append_escaped(yaml, *text.ptr);
+            unsigned char byte = (unsigned char)*text.ptr;
+            const char escape[] = {'\\', 'x', hex[byte >> 4], hex[byte & 15]};
+
+            bean_yaml_append(yaml, slice_of(escape, sizeof escape));
             text = slice_from(text, 1);
         }
     }

@@ -5,10 +5,8 @@
 #include "proto_gearman/gear_conn.h"
 
 #include "core/base/digits.h"
-#include "proto_common/contract.h"
 #include "proto_common/intake.h"
 #include "schedule/cron.h"
-#include "schedule/zone.h"
 
 #include "proto_gearman/gear_reply.h"
 

@@ -6,10 +6,8 @@
 
 #include "proto_gearman/gear_conn.h"
 
-#include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/memory.h"
-#include "proto_common/contract.h"
 #include "proto_common/intake.h"
 #include "proto_common/wrong_protocol.h"
 

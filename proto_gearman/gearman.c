@@ -8,7 +8,6 @@
 #include "proto_gearman/gear_conn.h"
 #include "proto_gearman/gear_reply.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 
 #define SECONDS_MAX 86400

@@ -2,7 +2,6 @@
 #include "proto_gearman/gear_admin.h"
 
 #include "core/base/digits.h"
-#include "proto_common/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -376,11 +375,6 @@ static bool gear_is_hex_digit(char c)
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
 }
 
-static bool gear_looks_escaped(struct slice text)
-{
-    return text.len >= 3 && gear_is_hex_digit(text.ptr[1]) && gear_is_hex_digit(text.ptr[2]);
-}
-
 // Whether the first byte of the text needs no escape.
 static bool gear_is_plain(struct slice text, enum gear_escape kind)
 {
@@ -390,22 +384,16 @@ static bool gear_is_plain(struct slice text, enum gear_escape kind)
         return kind != GEAR_ESCAPE_WORD;
     }
     if (c == '%') {
-        return kind == GEAR_ESCAPE_ECHO || !gear_looks_escaped(text);
+        return kind == GEAR_ESCAPE_ECHO || text.len < 3 || !gear_is_hex_digit(text.ptr[1]) ||
+               !gear_is_hex_digit(text.ptr[2]);
     }
     return c > ' ' && c != 0x7f;
 }
 
-static void gear_write_escaped(struct output *out, char c)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    unsigned char byte = (unsigned char)c;
-    char escape[] = {'%', hex[byte >> 4], hex[byte & 15]};
-
-    output_write(out, slice_of(escape, sizeof escape));
-}
-
 void gear_escape_write(struct output *out, struct slice text, enum gear_escape kind)
 {
+    static const char hex[] = "0123456789ABCDEF";
+
     while (text.len > 0) {
         size_t run = 0;
 
@@ -415,7 +403,10 @@ void gear_escape_write(struct output *out, struct slice text, enum gear_escape k
         output_write(out, slice_of(text.ptr, run));
         text = slice_from(text, run);
         if (text.len > 0) {
-            gear_write_escaped(out, *text.ptr);
+            unsigned char byte = (unsigned char)*text.ptr;
+            const char escape[] = {'%', hex[byte >> 4], hex[byte & 15]};
+
+            output_write(out, slice_of(escape, sizeof escape));
             text = slice_from(text, 1);
         }
     }

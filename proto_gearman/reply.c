@@ -204,12 +204,6 @@ void gear_reply_progress(struct gear_conn *conn, const struct job_event *event)
     }
 }
 
-// The unique as the client sent it: `-` means that the job is unique by its workload.
-static struct slice gear_unique_as_sent(const struct job_info *info)
-{
-    return info->key_kind == KEY_CONTENT ? SLICE("-") : info->key;
-}
-
 // A body of at most this many bytes is copied into one piece with the arguments.
 #define JOINED_MAX 256
 
@@ -226,7 +220,8 @@ void gear_reply_assign(struct gear_conn *conn, enum gear_type type, const struct
     gear_hold(conn, broker_job_position(conn->shared->broker, job));
     if (type != GEAR_JOB_ASSIGN) {
         broker_job_info(conn->shared->broker, job, &info);
-        unique = gear_unique_as_sent(&info);
+        // A job that is unique by its workload was submitted with `-`.
+        unique = info.key_kind == KEY_CONTENT ? SLICE("-") : info.key;
         reducer = info.reducer;
         type = type == GEAR_JOB_ASSIGN_ALL && reducer.len > 0 ? type : GEAR_JOB_ASSIGN_UNIQ;
     }

@@ -4,7 +4,6 @@
 
 #include "proto_gearman/gear_conn.h"
 
-#include "core/base/blob.h"
 #include "core/base/macros.h"
 
 #include "proto_gearman/gear_reply.h"

@@ -53,14 +53,6 @@ static void multi_rest(struct multi *multi)
     multi->ops->changed(multi->owner);
 }
 
-static void multi_end_rest(struct multi *multi)
-{
-    multi->rests = false;
-    list_each (node, &multi->watches) {
-        (void)event_add(&list_item(node, struct multi_watch, all)->event, NULL);
-    }
-}
-
 static void multi_socket_ready(evutil_socket_t fd, short what, void *context)
 {
     const struct multi_watch *watch = context;
@@ -194,7 +186,10 @@ void multi_remove(struct multi *multi, CURL *transfer)
 void multi_run(struct multi *multi)
 {
     if (multi->rests) {
-        multi_end_rest(multi);
+        multi->rests = false;
+        list_each (node, &multi->watches) {
+            (void)event_add(&list_item(node, struct multi_watch, all)->event, NULL);
+        }
     }
     // libcurl sets a new timer if it needs one.
     multi->timer_at = NSEC_NEVER;

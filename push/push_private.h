@@ -17,12 +17,7 @@
 #include "core/broker.h"
 #include "push/breaker.h"
 #include "push/multi.h"
-#include "push/push.h"
 #include "push/push_request.h"
-#include "push/push_spec.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 // How long requests have taken, counted in buckets.
 #define PUSH_TIME_BUCKETS 12

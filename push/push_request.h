@@ -13,17 +13,9 @@
 #include "core/base/blob.h"
 #include "core/base/digits.h"
 #include "core/base/list.h"
-#include "core/base/macros.h"
-#include "core/base/nsec.h"
-#include "core/types.h"
-#include "proto_common/handle.h"
 #include "push/push_spec.h"
-#include "push/signature.h"
 
 #include <curl/curl.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 //
 // Messages: a job as the header fields of its request describe it

@@ -85,40 +85,6 @@ static struct curl_slist *push_message_fields(const struct push_message *message
 // This much of a body that does not count is read, so that the connection can be reused.
 #define RESPONSE_IGNORED_MAX ((size_t)64 << 10)
 
-static void push_response_begin(struct push_response *response, size_t most)
-{
-    *response = (struct push_response){.fault = RESPONSE_GOOD};
-    blob_builder_init(&response->body, most);
-}
-
-static bool push_response_take_head(struct push_response *response, size_t len)
-{
-    response->head_len += len;
-    if (response->head_len > RESPONSE_HEAD_MAX) {
-        response->fault = RESPONSE_HEAD_TOO_LARGE;
-    }
-    return response->fault == RESPONSE_GOOD;
-}
-
-static bool push_response_take_result(struct push_response *response, struct slice bytes)
-{
-    if (bytes.len > blob_builder_missing(&response->body)) {
-        response->fault = RESPONSE_TOO_LARGE;
-    } else if (blob_builder_take(&response->body, bytes) != bytes.len) {
-        response->fault = RESPONSE_NO_MEMORY;
-    }
-    return response->fault == RESPONSE_GOOD;
-}
-
-static bool push_response_take_body(struct push_response *response, struct slice bytes, bool counts)
-{
-    if (counts) {
-        return push_response_take_result(response, bytes);
-    }
-    response->ignored_len += bytes.len;
-    return response->ignored_len <= RESPONSE_IGNORED_MAX;
-}
-
 static void push_response_discard(struct push_response *response)
 {
     blob_builder_discard(&response->body);
@@ -293,22 +259,36 @@ static long push_status(CURL *transfer)
     return status;
 }
 
+// The callbacks of the response return another number than `len` to end the transfer.
 static size_t push_on_head(char *bytes, size_t size, size_t count, void *context)
 {
-    struct push_request *request = context;
+    struct push_response *response = &((struct push_request *)context)->response;
     size_t len = size * count;
 
     (void)bytes;
-    return push_response_take_head(&request->response, len) ? len : 0;
+    response->head_len += len;
+    if (response->head_len > RESPONSE_HEAD_MAX) {
+        response->fault = RESPONSE_HEAD_TOO_LARGE;
+    }
+    return response->fault == RESPONSE_GOOD ? len : 0;
 }
 
 static size_t push_on_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct push_request *request = context;
+    struct push_response *response = &request->response;
     size_t len = size * count;
-    bool counts = push_status(request->transfer) < 300;
 
-    return push_response_take_body(&request->response, slice_of(bytes, len), counts) ? len : 0;
+    if (push_status(request->transfer) >= 300) {
+        response->ignored_len += len;
+        return response->ignored_len <= RESPONSE_IGNORED_MAX ? len : 0;
+    }
+    if (len > blob_builder_missing(&response->body)) {
+        response->fault = RESPONSE_TOO_LARGE;
+    } else if (blob_builder_take(&response->body, slice_of(bytes, len)) != len) {
+        response->fault = RESPONSE_NO_MEMORY;
+    }
+    return response->fault == RESPONSE_GOOD ? len : 0;
 }
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
@@ -386,7 +366,8 @@ bool push_request_begin(struct push_request *request, const struct push_message 
 {
     request->body = body;
     request->error[0] = '\0';
-    push_response_begin(&request->response, request->spec->max_answer);
+    request->response = (struct push_response){.fault = RESPONSE_GOOD};
+    blob_builder_init(&request->response.body, request->spec->max_answer);
     request->fields = push_message_fields(message);
     return request->fields && push_set_job(request, time_for) &&
            signature_begin(&request->signature, &request->spec->secrets,

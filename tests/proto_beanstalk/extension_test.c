@@ -181,7 +181,8 @@ static void complete_does_not_delete_a_ready_job(void **state)
     says(t->a, "reserve\r\n", "RESERVED 1 1\r\na\r\n");
     rig_advance(t->rig, SECONDS(9));
     says(t->b, "complete 1 0\r\n\r\n", "NOT_FOUND\r\n");
-    says(t->a, "complete 1 0\r\n\r\n", "DELETED\r\n"); // its time is over, but nobody else has it
+    says(t->a, "complete 1 0\r\n\r\n",
+         "DELETED\r\n"); // its ttr has ended, but no other worker has it
 }
 
 static void a_result_that_is_refused_leaves_the_job_as_it_was(void **state)

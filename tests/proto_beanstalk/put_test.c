@@ -64,7 +64,7 @@ static void the_body_of_a_malformed_put_is_read_as_commands(void **state)
 
     says(t->a, "put x 0 1 14\r\nlist-tube-used\r\n", "BAD_FORMAT\r\nUSING default\r\n");
     says(t->a, "put 0 0 1 14 \r\nlist-tube-used\r\n", "BAD_FORMAT\r\nUSING default\r\n");
-    stat_is(t->a, "stats\r\n", "cmd-put", 1); // the second had its four numbers
+    stat_is(t->a, "stats\r\n", "cmd-put", 1); // the numbers of the second are valid
     stat_is(t->a, "stats\r\n", "current-producers", 0);
 }
 
@@ -88,7 +88,7 @@ static void a_body_too_big_is_skipped_before_the_reply(void **state)
     says(t->a, "put 0 0 1 6 junk\r\n", "");
     says(t->a, "quit\r\n", "");
     says(t->a, "x", "");
-    says(t->a, "y", "JOB_TOO_BIG\r\n"); // even without CRLF behind it
+    says(t->a, "y", "JOB_TOO_BIG\r\n"); // even without CRLF after it
     stat_is(t->a, "stats\r\n", "current-producers", 0);
     stat_is(t->a, "stats\r\n", "cmd-put", 1);
 }

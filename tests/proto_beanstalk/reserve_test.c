@@ -319,7 +319,7 @@ static void reserve_job_takes_a_job_in_any_state_from_any_tube(void **state)
          "RESERVED 1 1\r\na\r\nRESERVED 2 1\r\nb\r\nRESERVED 3 1\r\nc\r\n");
     says(t->b, "reserve-job 1\r\nreserve-job 4\r\n", "NOT_FOUND\r\nNOT_FOUND\r\n");
     says(t->c, "reserve-job 1\r\n", "NOT_FOUND\r\n");
-    stat_is(t->c, "stats\r\n", "current-workers", 2); // not whoever asked in vain
+    stat_is(t->c, "stats\r\n", "current-workers", 2); // a failed reserve-job does not count
 }
 
 static void reserve_job_gives_no_warning_of_a_lease(void **state)

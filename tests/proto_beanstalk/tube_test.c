@@ -68,7 +68,7 @@ static void a_tube_exists_while_something_refers_to_it(void **state)
     says(t->b, "stats-tube x\r\n", "NOT_FOUND\r\n");
     says(t->a, "watch x\r\n", "WATCHING 2\r\n");
     stat_is(t->b, "stats-tube x\r\n", "current-watching", 1);
-    stat_is(t->b, "stats-tube x\r\n", "total-jobs", 0); // its counters began anew
+    stat_is(t->b, "stats-tube x\r\n", "total-jobs", 0); // a new tube with new counters
     peer_free(t->a);
     says(t->b, "stats-tube x\r\n", "NOT_FOUND\r\n");
 }
@@ -251,7 +251,7 @@ static void pausing_needs_a_tube(void **state)
     says(t->a, "pause-tube nosuch 1\r\npause-tube -x 1\r\npause-tube default x\r\n",
          "NOT_FOUND\r\nBAD_FORMAT\r\nBAD_FORMAT\r\n");
     says(t->a, "pause-tubedefault 0\r\n", "PAUSED\r\n");
-    stat_is(t->a, "stats\r\n", "cmd-pause-tube", 3); // the name is checked after the counting
+    stat_is(t->a, "stats\r\n", "cmd-pause-tube", 3); // an invalid name counts
 }
 
 static void a_wait_on_a_paused_tube_times_out(void **state)

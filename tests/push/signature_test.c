@@ -86,7 +86,7 @@ static void invalid_secret_is_refused_without_showing_it(void **state)
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS",   // a digit is missing
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa-w",  // another alphabet
         "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLa===", // too much padding
-        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=", // and there
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw=", // one digit too many
         "whsec_MfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQMfKQ"
         "MfKQMfKQMfKQ", // too long
         SECRET " " SECRET " " SECRET " " SECRET " " SECRET,
