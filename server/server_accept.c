@@ -83,16 +83,29 @@ void server_init_handshakes(struct server *server)
 }
 
 // With I/O threads, these make all handshakes, as one may take a millisecond.
-static void server_begin_handshake(const struct service *service, int fd, const char *peer)
+static void server_begin_handshake(struct server *server, const struct service *service, int fd,
+                                   const char *peer)
 {
-    // It is counted first, as a thread may have closed it before io_begin_handshake() returns.
-    service->turn->open++;
-    if (!io_begin_handshake(service->turn->io, &service->io, fd)) {
-        service->turn->open--;
-        peer_limits_leave(service->turn->peer_limits, fd);
-        transport_plain.close(fd, NULL);
-        service_log_handshake_failed(service, peer, "out of memory");
+    struct turn *turn = service->turn;
+    const char *why = status_text(STATUS_NO_MEMORY);
+
+    if (admission_has_memory(turn->open, peer, turn->peer_limits, service->io.kind)) {
+        if (!turn->io) {
+            handshakes_add(&server->handshakes, service->transport, service->transport_shared,
+                           service, fd, peer);
+            return;
+        }
+        // It is counted first, as a thread may have closed it before io_begin_handshake() returns.
+        turn->open++;
+        if (io_begin_handshake(turn->io, &service->io, fd)) {
+            return;
+        }
+        turn->open--;
+        why = "out of memory";
     }
+    peer_limits_leave(turn->peer_limits, fd);
+    transport_plain.close(fd, NULL);
+    service_log_handshake_failed(service, peer, why);
 }
 
 void server_accept(void *context, int fd, const char *peer)
@@ -111,17 +124,8 @@ void server_accept(void *context, int fd, const char *peer)
         server_pass_on(server, service, fd, peer);
         return;
     }
-    if (service->transport->handshake &&
-        !admission_has_memory(service->turn->open, peer, service->turn->peer_limits,
-                              service->io.kind)) {
-        peer_limits_leave(service->turn->peer_limits, fd);
-        transport_plain.close(fd, NULL);
-        service_log_handshake_failed(service, peer, status_text(STATUS_NO_MEMORY));
-    } else if (service->transport->handshake && service->turn->io) {
-        server_begin_handshake(service, fd, peer);
-    } else if (service->transport->handshake) {
-        handshakes_add(&server->handshakes, service->transport, service->transport_shared, service,
-                       fd, peer);
+    if (service->transport->handshake) {
+        server_begin_handshake(server, service, fd, peer);
     } else {
         conn_open(service, fd, NULL, peer);
     }

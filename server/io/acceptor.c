@@ -72,14 +72,15 @@ static void acceptor_tell_refused(struct io_thread *thread, const struct io_serv
     (void)outbox_note(&thread->news, NULL, NEWS_REFUSED, sizeof service + peer_size + why_size);
 }
 
-static void acceptor_refuse(struct io_thread *thread, const struct io_service *service, int fd,
-                            void *own)
+// Closes an accepted socket for which there is no memory.
+static void acceptor_refuse(struct io_thread *thread, const struct io_service *service,
+                            const struct transport *transport, int fd, void *own)
 {
     char peer[PEER_TEXT_MAX];
 
     socket_peer_text(fd, peer, sizeof peer);
     peer_limits_leave(thread->common->peer_limits, fd);
-    service->transport->close(fd, own);
+    transport->close(fd, own);
     acceptor_tell_refused(thread, service, peer, "out of memory");
 }
 
@@ -94,7 +95,7 @@ static void acceptor_begin_link(struct io_thread *thread, const struct io_servic
     struct io_thread *fewest = io_common_fewest(thread->common);
 
     if (!link) {
-        acceptor_refuse(thread, service, fd, own);
+        acceptor_refuse(thread, service, service->transport, fd, own);
     } else if (io_thread_links(thread) <= io_thread_links(fewest) + ACCEPTOR_UNEVEN_MAX) {
         io_thread_expect_link(thread);
         link->socket.thread = thread;
@@ -127,18 +128,16 @@ static void acceptor_take(struct io_thread *thread, const struct io_service *ser
 {
     char peer[PEER_TEXT_MAX];
 
-    if (service->transport->handshake) {
-        socket_peer_text(fd, peer, sizeof peer);
-        if (!admission_has_memory(atomic_load(thread->common->open), peer,
-                                  thread->common->peer_limits, service->kind)) {
-            peer_limits_leave(thread->common->peer_limits, fd);
-            transport_plain.close(fd, NULL);
-            acceptor_tell_refused(thread, service, peer, "out of memory");
-            return;
-        }
+    if (!service->transport->handshake) {
+        acceptor_begin_link(thread, service, fd, NULL);
+        return;
+    }
+    socket_peer_text(fd, peer, sizeof peer);
+    if (admission_has_memory(atomic_load(thread->common->open), peer, thread->common->peer_limits,
+                             service->kind)) {
         handshakes_add(&thread->handshakes, service->transport, service->shared, service, fd, peer);
     } else {
-        acceptor_begin_link(thread, service, fd, NULL);
+        acceptor_refuse(thread, service, &transport_plain, fd, NULL);
     }
 }
 
