@@ -15,11 +15,6 @@ struct conn *conn_of(struct turn_member *member)
     return container_of(member, struct conn, member);
 }
 
-static struct conn *conn_of_wire(const struct wire *wire)
-{
-    return container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
-}
-
 //
 // Where a connection waits
 //

@@ -19,7 +19,7 @@ static const char *conn_protection(const struct conn *conn)
 
 void conn_log_tls_hello(const struct wire *wire)
 {
-    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+    const struct conn *conn = conn_of_wire(wire);
     char peer[WIRE_PEER_MAX];
 
     if (!conn_protection(conn) && turn_may_log(conn_turn(conn), LIMITED_LOG_TLS_HELLO)) {
@@ -32,7 +32,7 @@ void conn_log_tls_hello(const struct wire *wire)
 void conn_log_too_large(const struct wire *wire, const char *what, uint64_t size,
                         const char *setting)
 {
-    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+    const struct conn *conn = conn_of_wire(wire);
     const char *protocol = conn->service->frontend->name;
     struct log_field number = log_number("conn", (int64_t)wire->number);
 
@@ -91,7 +91,7 @@ static bool turn_may_log_command(struct turn *turn, uint64_t *unsaid)
 void conn_log_command(const struct wire *wire, struct slice command, struct slice about,
                       uint64_t size)
 {
-    const struct conn *conn = container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+    const struct conn *conn = conn_of_wire(wire);
     struct log_field fields[6] = {
         log_number("conn", (int64_t)wire->number),
         log_string("protocol", conn->service->frontend->name),

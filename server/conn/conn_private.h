@@ -78,6 +78,11 @@ static inline struct turn *conn_turn(const struct conn *conn)
     return conn->service->turn;
 }
 
+static inline struct conn *conn_of_wire(const struct wire *wire)
+{
+    return container_of((struct wire *)(uintptr_t)wire, struct conn, wire);
+}
+
 // The transport that it receives and sends by, and the state to call that with.
 static inline const struct transport *conn_transport(const struct conn *conn)
 {
