@@ -20,7 +20,7 @@
 #include "transfer/source.h"
 #include "server/importing_log.h"
 #include "core/base/error_text.h"
-#include "server/store.h"
+#include "server/store/store.h"
 
 #include <stdbool.h>
 

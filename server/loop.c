@@ -99,7 +99,7 @@ void loop_use_broker(struct loop *loop, struct broker *broker)
 void loop_use_store(struct loop *loop, struct store *store)
 {
     loop->store = store;
-    loop->turn.fence = store->ops->fence ? store->ops->fence(store) : NULL;
+    loop->turn.fence = store->shared ? store->shared->fence(store) : NULL;
     loop->turn.pool.reached = store->ops->reached(store);
 }
 

@@ -47,7 +47,7 @@
 #include "core/base/nsec.h"
 #include "server/conn/eviction.h"
 #include "server/conn/loop_turn.h"
-#include "server/store.h"
+#include "server/store/store.h"
 
 #include <event2/event_struct.h>
 #include <stdint.h>

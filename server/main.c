@@ -5,7 +5,7 @@
 #include "core/base/slab.h"
 #include "server/config/command_line.h"
 #include "server/config/start_paths.h"
-#include "server/init_store.h"
+#include "server/store/init_store.h"
 #include "server/log/libevent_log.h"
 #include "server/process/background.h"
 #include "server/process/signals.h"

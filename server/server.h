@@ -31,7 +31,7 @@
 #include "server/push_service.h"
 #include "server/queue_policies.h"
 #include "server/services.h"
-#include "server/store.h"
+#include "server/store/store.h"
 #include "server/store_opening.h"
 
 // The arguments of a server; borrowed.

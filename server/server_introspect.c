@@ -82,8 +82,8 @@ static void sight_cluster(void *host, struct sight_cluster *cluster)
     const struct server *server = host;
     const struct store *store = server->store;
 
-    if (store && store->ops->cluster) {
-        store->ops->cluster(store, cluster);
+    if (store && store->shared) {
+        store->shared->cluster(store, cluster);
         server_count_passed(server, &cluster->proxied, &cluster->proxied_total);
         cluster->takeovers = server->standby.takeovers;
     }

@@ -65,7 +65,7 @@ static bool server_is_followed(const struct server *server)
     struct sight_cluster cluster = {.role = SIGHT_ALONE};
     nsec_t ttl_for = nsec_from_seconds((uint64_t)server->settings->journal.lease_ttl);
 
-    server->store->ops->cluster(server->store, &cluster);
+    server->store->shared->cluster(server->store, &cluster);
     for (size_t i = 0; i < cluster.count; i++) {
         const struct sight_member *member = &cluster.members[i];
 
@@ -100,7 +100,7 @@ void server_hand_over(struct server *server)
     server->hand_over_wanted = false;
     server->stage = SERVER_HANDS_OVER;
     server->options.yields = true;
-    server->store->ops->hand_over(server->store);
+    server->store->shared->hand_over(server->store);
     server_drain_conns(server);
     if (event_add(&server->patience, &HAND_OVER_PATIENCE) != 0) {
         server->stage = SERVER_RESTARTS;

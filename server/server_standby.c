@@ -75,12 +75,12 @@ void server_advertise(struct server *server)
     const char *host = server->settings->journal.address;
     char *text = server->standby.own;
 
-    if (!server->store || !server->store->ops->advertise) {
+    if (!server->store || !server->store->shared) {
         return;
     }
     advertise_write(&server->listeners, *host ? host : server->facts.machine.nodename, text,
                     sizeof server->standby.own);
-    server->store->ops->advertise(server->store, text);
+    server->store->shared->advertise(server->store, text);
 }
 
 bool server_is_ready(struct server *server, struct error_text *why)
@@ -165,7 +165,7 @@ static bool standby_has_owner(const struct server *server, const struct store_ow
     if (*owner->name) {
         return true;
     }
-    server->store->ops->cluster(server->store, &cluster);
+    server->store->shared->cluster(server->store, &cluster);
     return server->settings->journal.role == STORE_ROLE_STANDBY && cluster.connected;
 }
 
@@ -215,7 +215,7 @@ static bool addresses_overlap(const char *text, const char *other)
 // passed on to this process.
 static void standby_find_owner(const struct server *server, struct store_owner *owner)
 {
-    server->store->ops->owner(server->store, owner);
+    server->store->shared->owner(server->store, owner);
     if (addresses_overlap(owner->address, server->standby.own)) {
         *owner = (struct store_owner){.epoch = owner->epoch};
     }
@@ -301,7 +301,7 @@ void server_took_over(struct server *server)
         return;
     }
     standby->takeovers++;
-    server->store->ops->owner(server->store, &owner);
+    server->store->shared->owner(server->store, &owner);
     log_info("took_over", log_number("epoch", (int64_t)owner.epoch),
              log_number("ms", free_for / NSEC_PER_MSEC));
     notify_status(&server->notifier, "owns the jobs");

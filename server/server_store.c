@@ -145,7 +145,7 @@ enum exit_reason server_open_store(struct server *server, struct error_text *why
 
 bool server_close_store(struct server *server)
 {
-    bool is_shared = server->store && server->store->ops->standing;
+    bool is_shared = server->store && server->store->shared;
     bool good;
 
     io_close(server->loop.turn.io);

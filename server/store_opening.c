@@ -163,7 +163,7 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
     if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
         evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||
         event_assign(&opening->pulse, loop->turn.base, -1, EV_PERSIST, pulse, NULL) != 0 ||
-        (store && store->ops->standing && event_add(&opening->pulse, &FOLLOW_PULSE) != 0) ||
+        (store && store->shared && event_add(&opening->pulse, &FOLLOW_PULSE) != 0) ||
         event_add(&opening->look, &LOOK) != 0 ||
         !store_open_begin(store, loop->turn.base, opening->broker, why)) {
         return OPENING_FAILED;

@@ -17,7 +17,7 @@
 #include "server/importing.h"
 #include "server/loop.h"
 #include "server/process/notify.h"
-#include "server/store.h"
+#include "server/store/store.h"
 
 #include <event2/event_struct.h>
 

@@ -238,13 +238,14 @@ static const struct store_ops shared_ops = {.record = shared_record,
                                             .pressure = shared_pressure,
                                             .gave_up = shared_gave_up,
                                             .show = shared_show,
-                                            .advertise = shared_advertise,
-                                            .standing = shared_standing,
-                                            .fence = shared_fence,
-                                            .hand_over = shared_hand_over,
-                                            .owner = shared_owner,
-                                            .cluster = shared_cluster,
                                             .close = shared_close};
+
+static const struct store_shared_ops sharing_ops = {.advertise = shared_advertise,
+                                                    .standing = shared_standing,
+                                                    .fence = shared_fence,
+                                                    .hand_over = shared_hand_over,
+                                                    .owner = shared_owner,
+                                                    .cluster = shared_cluster};
 
 bool __wrap_store_make(struct store **store, const struct settings *settings,
                        const struct store_options *options, const char *host,
@@ -261,6 +262,7 @@ bool __wrap_store_make(struct store **store, const struct settings *settings,
     (void)why;
     assert_non_null(shared);
     shared->store.ops = &shared_ops;
+    shared->store.shared = &sharing_ops;
     atomic_store(&world->yields, options->yields);
     atomic_fetch_add(&world->made, 1);
     *store = &shared->store;

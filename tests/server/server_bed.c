@@ -442,14 +442,16 @@ static const struct store_ops bed_store_ops = {.turn = store_turn,
                                                .reached = store_reached,
                                                .next_due = store_next_due,
                                                .pressure = store_pressure,
-                                               .gave_up = store_gave_up,
-                                               .fence = store_fence};
+                                               .gave_up = store_gave_up};
+
+static const struct store_shared_ops bed_store_shared_ops = {.fence = store_fence};
 
 void bed_keep(struct bed *bed)
 {
     struct bed_store *store = &bed->front.store;
 
     store->store.ops = &bed_store_ops;
+    store->store.shared = &bed_store_shared_ops;
     store->due_at = NSEC_NEVER;
     loop_use_store(&bed->loop, &store->store);
     if (bed->loop.turn.io) {

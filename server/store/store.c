@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/store.h"
+#include "server/store/store.h"
 
 #include "core/base/log.h"
 #include "server/config/settings.h"
-#include "server/store_files.h"
-#include "server/store_postgres.h"
+#include "server/store/journal_store.h"
 
 bool store_make(struct store **store, const struct settings *settings,
                 const struct store_options *options, const char *host, struct error_text *why)
@@ -70,7 +69,7 @@ const char *store_host(const struct store *store)
 
 enum store_standing store_standing(const struct store *store)
 {
-    return store && store->ops->standing ? store->ops->standing(store) : STORE_ALONE;
+    return store && store->shared ? store->shared->standing(store) : STORE_ALONE;
 }
 
 bool store_close(struct store *store)

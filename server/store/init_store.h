@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_SERVER_INIT_STORE_H
-#define TANDEM_SERVER_INIT_STORE_H
+#ifndef TANDEM_SERVER_STORE_INIT_STORE_H
+#define TANDEM_SERVER_STORE_INIT_STORE_H
 
-// `tandemd --init-store`: has the database of the settings keep the journal of their shard.
+// `tandemd --init-store`: creates the journal of a shard in the database of the settings.
 
 #include "core/base/macros.h"
 #include "server/config/settings.h"
@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
-// Makes what is not there yet, and prints what the broker's role is to be granted, as SQL. Where
-// that fails, the reason is in `why`.
+// Creates what is missing, and prints the SQL that grants the broker's role its rights. If that
+// fails, the reason is in `why`.
 enum exit_reason init_store(const struct store_settings *settings, FILE *output,
                             struct error_text *why) MUST_USE;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/init_store.h"
+#include "server/store/init_store.h"
 
 #include "journal/pg/schema.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/journal_store.h"
+#include "server/store/journal_store.h"
 
 #include "core/base/log.h"
 #include "journal/journal.h"
@@ -20,24 +20,24 @@ struct journal_store *journal_store_of(const struct store *store)
     return container_of((struct store *)(uintptr_t)store, struct journal_store, store);
 }
 
-// Called by the journal's thread.
-static void wake_loop(void *context)
+// Called by the worker thread.
+static void journal_store_wake_loop(void *context)
 {
     const struct journal_store *journal = context;
 
     (void)eventfd_write(journal->wake_fd, 1);
 }
 
-// That the wait has ended is all. Each write to an eventfd is an edge, so nothing need be read.
-static void loop_woken(evutil_socket_t fd, short what, void *context)
+// The event only ends the wait. Each write to an eventfd is an edge, so nothing need be read.
+static void journal_store_loop_woken(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
     (void)context;
 }
 
-static bool make_journal(struct journal_store *store, struct storage *storage, const char *host,
-                         struct error_text *why)
+static bool journal_store_make_journal(struct journal_store *store, struct storage *storage,
+                                       const char *host, struct error_text *why)
 {
     const struct store_settings *ours = store->settings;
     struct journal_settings theirs = {.segment_size = ours->segment_size,
@@ -60,29 +60,29 @@ static bool make_journal(struct journal_store *store, struct storage *storage, c
     return store->journal != NULL;
 }
 
-static bool make_thread(struct journal_store *store, const struct task_runner *runner,
-                        struct error_text *why)
+static bool journal_store_make_thread(struct journal_store *store, const struct task_runner *runner,
+                                      struct error_text *why)
 {
     int error;
 
     store->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    error = store->wake_fd < 0
-                ? errno
-                : worker_thread_new(&store->thread, runner, clock_awake, wake_loop, store);
+    error = store->wake_fd < 0 ? errno
+                               : worker_thread_new(&store->thread, runner, clock_awake,
+                                                   journal_store_wake_loop, store);
     if (error) {
         error_set(why, "the journal's thread: %s", strerror(error));
     }
     return !error;
 }
 
-void journal_store_record(struct store *store, struct broker_options *options)
+static void journal_store_record(struct store *store, struct broker_options *options)
 {
     options->recorder = &journal_recorder;
     options->store = journal_store_of(store)->journal;
 }
 
-// Called by the journal's thread.
-static void open_journal(void *context)
+// Called by the worker thread.
+static void journal_store_open(void *context)
 {
     struct journal_store *store = context;
     nsec_t began_at = clock_awake();
@@ -92,27 +92,30 @@ static void open_journal(void *context)
     store->opened_for = clock_awake() - began_at;
 }
 
-bool journal_store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
-                              struct error_text *why)
+static bool journal_store_open_begin(struct store *store, struct event_base *base,
+                                     struct broker *broker, struct error_text *why)
 {
     struct journal_store *js = journal_store_of(store);
 
-    if (event_assign(&js->woken, base, js->wake_fd, EV_READ | EV_ET | EV_PERSIST, loop_woken,
-                     NULL) != 0 ||
+    if (js->place->prepare && !js->place->prepare(js, why)) {
+        return false;
+    }
+    if (event_assign(&js->woken, base, js->wake_fd, EV_READ | EV_ET | EV_PERSIST,
+                     journal_store_loop_woken, NULL) != 0 ||
         event_add(&js->woken, NULL) != 0) {
         return error_set(why, "out of memory or descriptors");
     }
     js->broker = broker;
-    worker_thread_call(js->thread, open_journal, js);
+    worker_thread_call(js->thread, journal_store_open, js);
     return true;
 }
 
-bool journal_store_is_opening(const struct store *store)
+static bool journal_store_is_opening(const struct store *store)
 {
     return !worker_thread_idle(journal_store_of(store)->thread);
 }
 
-void journal_store_progress(const struct store *store, struct store_progress *progress)
+static void journal_store_progress(const struct store *store, struct store_progress *progress)
 {
     struct journal_progress now;
 
@@ -120,7 +123,7 @@ void journal_store_progress(const struct store *store, struct store_progress *pr
     *progress = (struct store_progress){.read = now.read, .size = now.size, .jobs = now.jobs};
 }
 
-bool journal_store_log_progress(struct store *store, nsec_t since_for)
+static bool journal_store_log_progress(struct store *store, nsec_t since_for)
 {
     struct journal_store *js = journal_store_of(store);
     struct journal_progress progress;
@@ -145,12 +148,17 @@ bool journal_store_log_progress(struct store *store, nsec_t since_for)
     return moves;
 }
 
-void journal_store_stop_opening(struct store *store)
+static void journal_store_stop_opening(struct store *store)
 {
-    journal_stop_opening(journal_store_of(store)->journal);
+    struct journal_store *js = journal_store_of(store);
+
+    journal_stop_opening(js->journal);
+    if (js->place->stop_opening) {
+        js->place->stop_opening(js);
+    }
 }
 
-static void announce(const struct journal_store *store)
+static void journal_store_log_opened(const struct journal_store *store)
 {
     struct store_info info;
     struct broker_info jobs;
@@ -166,7 +174,7 @@ static void announce(const struct journal_store *store)
              log_number("ms", store->opened_for / NSEC_PER_MSEC));
 }
 
-bool journal_store_open_end(struct store *store, struct error_text *why)
+static bool journal_store_open_end(struct store *store, struct error_text *why)
 {
     struct journal_store *js = journal_store_of(store);
 
@@ -174,32 +182,32 @@ bool journal_store_open_end(struct store *store, struct error_text *why)
         *why = js->why;
         return error_prefix(why, "journal %s: ", js->place->name(js));
     }
-    announce(js);
+    journal_store_log_opened(js);
     js->ready = true;
     return true;
 }
 
-const char *journal_store_host(const struct store *store)
+static const char *journal_store_host(const struct store *store)
 {
     return journal_host(journal_store_of(store)->journal);
 }
 
-void journal_store_turn(struct store *store)
+static void journal_store_turn(struct store *store)
 {
     journal_turn(journal_store_of(store)->journal);
 }
 
-uint64_t journal_store_reached(const struct store *store)
+static uint64_t journal_store_reached(const struct store *store)
 {
     return journal_reached(journal_store_of(store)->journal);
 }
 
-nsec_t journal_store_next_due(const struct store *store)
+static nsec_t journal_store_next_due(const struct store *store)
 {
     return journal_next_due(journal_store_of(store)->journal);
 }
 
-enum store_pressure journal_store_pressure(const struct store *store)
+static enum store_pressure journal_store_pressure(const struct store *store)
 {
     switch (journal_pressure(journal_store_of(store)->journal)) {
     case JOURNAL_EASY:
@@ -212,20 +220,25 @@ enum store_pressure journal_store_pressure(const struct store *store)
     UNREACHABLE();
 }
 
-bool journal_store_gave_up(struct store *store)
+static bool journal_store_gave_up(struct store *store)
 {
     return journal_gave_up(journal_store_of(store)->journal);
 }
 
-void journal_store_resumed(struct store *store)
+static void journal_store_resumed(struct store *store)
 {
     journal_resumed(journal_store_of(store)->journal);
 }
 
-bool journal_store_close(struct store *store)
+static bool journal_store_close(struct store *store)
 {
     struct journal_store *js = journal_store_of(store);
-    bool good = journal_close(js->journal);
+    bool good;
+
+    if (js->place->closing) {
+        js->place->closing(js);
+    }
+    good = journal_close(js->journal);
 
     worker_thread_free(js->thread);
     if (event_initialized(&js->woken)) {
@@ -238,19 +251,20 @@ bool journal_store_close(struct store *store)
     return good;
 }
 
-static struct sight_distribution shown(const struct journal_histogram *figure, const int64_t *ends)
+static struct sight_distribution
+journal_store_distribution(const struct journal_histogram *histogram, const int64_t *limits)
 {
-    return (struct sight_distribution){.ends = ends,
-                                       .counts = figure->counts,
+    return (struct sight_distribution){.ends = limits,
+                                       .counts = histogram->counts,
                                        .buckets = JOURNAL_BUCKETS,
-                                       .count = figure->count,
-                                       .sum = figure->sum};
+                                       .count = histogram->count,
+                                       .sum = histogram->sum};
 }
 
-void journal_store_show(const struct store *store, struct sight_journal *journal)
+static void journal_store_show(const struct store *store, struct sight_journal *journal)
 {
     struct journal_store *js = journal_store_of(store);
-    const struct journal_stats *figures = journal_stats(js->journal);
+    const struct journal_stats *stats = journal_stats(js->journal);
     struct store_info info;
 
     (void)broker_store_info(js->broker, &info);
@@ -262,24 +276,56 @@ void journal_store_show(const struct store *store, struct sight_journal *journal
     journal->current = info.current;
     journal->records = info.written;
     journal->migrated = info.migrated;
-    journal->batches = figures->batches;
-    journal->syncs = shown(&figures->syncs, journal_sync_buckets);
-    journal->batch_records = shown(&figures->batch_records, journal_record_buckets);
+    journal->batches = stats->batches;
+    journal->syncs = journal_store_distribution(&stats->syncs, journal_sync_buckets);
+    journal->batch_records =
+        journal_store_distribution(&stats->batch_records, journal_record_buckets);
     journal->errors = info.errors;
     journal->failing = info.failing;
     js->place->show(js, journal);
 }
 
-bool journal_store_make(struct journal_store *store, struct storage *storage,
-                        const struct task_runner *runner, const char *host, struct error_text *why)
+static const struct store_ops journal_store_ops = {
+    .record = journal_store_record,
+    .open_begin = journal_store_open_begin,
+    .is_opening = journal_store_is_opening,
+    .progress = journal_store_progress,
+    .log_progress = journal_store_log_progress,
+    .stop_opening = journal_store_stop_opening,
+    .open_end = journal_store_open_end,
+    .host = journal_store_host,
+    .turn = journal_store_turn,
+    .reached = journal_store_reached,
+    .next_due = journal_store_next_due,
+    .pressure = journal_store_pressure,
+    .gave_up = journal_store_gave_up,
+    .resumed = journal_store_resumed,
+    .show = journal_store_show,
+    .close = journal_store_close,
+};
+
+static bool journal_store_begin(struct journal_store *store, struct storage *storage,
+                                const struct task_runner *runner, const char *host,
+                                struct error_text *why)
 {
-    store->wake_fd = -1;
     if (!storage) {
         return error_set(why, "out of memory");
     }
-    if (!make_thread(store, runner, why)) {
+    if (!journal_store_make_thread(store, runner, why)) {
         journal_discard(storage);
         return false;
     }
-    return make_journal(store, storage, host, why);
+    return journal_store_make_journal(store, storage, host, why);
+}
+
+bool journal_store_make(struct journal_store *store, struct storage *storage,
+                        const struct task_runner *runner, const char *host, struct error_text *why)
+{
+    store->store.ops = &journal_store_ops;
+    store->wake_fd = -1;
+    if (!journal_store_begin(store, storage, runner, host, why)) {
+        (void)journal_store_close(&store->store);
+        return false;
+    }
+    return true;
 }

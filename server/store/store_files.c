@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "server/store_files.h"
-
 #include "journal/file/disk.h"
 #include "journal/file/files.h"
-#include "server/journal_store.h"
+#include "server/store/journal_store.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,13 +13,13 @@ struct files_store {
     struct journal_io io;
 };
 
-static struct files_store *files_of(const struct journal_store *store)
+static struct files_store *files_store_of(const struct journal_store *store)
 {
     return container_of((struct journal_store *)(uintptr_t)store, struct files_store, journal);
 }
 
 // beanstalkd calls its files binlog.1, binlog.2 ...
-static void look_for_binlog(void *found, const char *name)
+static void files_find_binlog(void *found, const char *name)
 {
     static const char stem[] = "binlog.";
     const char *number = name + sizeof stem - 1;
@@ -32,10 +30,11 @@ static void look_for_binlog(void *found, const char *name)
     }
 }
 
-static bool refuse_binlog(const struct journal_store *store, struct error_text *why)
+static bool files_refuse_binlog(const struct journal_store *store, struct error_text *why)
 {
     bool found = false;
-    int error = files_of(store)->io.list(files_of(store)->io.disk, look_for_binlog, &found);
+    int error =
+        files_store_of(store)->io.list(files_store_of(store)->io.disk, files_find_binlog, &found);
 
     if (error) {
         return error_set(why, "%s", strerror(error));
@@ -49,7 +48,7 @@ static bool refuse_binlog(const struct journal_store *store, struct error_text *
     return !found;
 }
 
-static bool open_directory(struct journal_store *store, struct error_text *why)
+static bool files_open_directory(struct journal_store *store, struct error_text *why)
 {
     const struct store_options *options = &store->options;
     const char *dir = store->settings->dir;
@@ -57,40 +56,38 @@ static bool open_directory(struct journal_store *store, struct error_text *why)
     int error = options->must_exist && stat(dir, &st) != 0 ? errno : 0;
 
     if (!error) {
-        error = journal_disk_open(&files_of(store)->io, dir);
+        error = journal_disk_open(&files_store_of(store)->io, dir);
     }
     if (error) {
         return error_set(why, "%s", strerror(error));
     }
-    return options->ignore_binlog || *store->settings->import || refuse_binlog(store, why);
+    return options->ignore_binlog || *store->settings->import || files_refuse_binlog(store, why);
 }
 
-static const char *directory(const struct journal_store *store)
+static const char *files_directory(const struct journal_store *store)
 {
     return store->settings->dir;
 }
 
-static void show(const struct journal_store *store, struct sight_journal *journal)
+static void files_show(const struct journal_store *store, struct sight_journal *journal)
 {
-    const struct journal_io *io = &files_of(store)->io;
+    const struct journal_io *io = &files_store_of(store)->io;
 
     journal->disk_free = io->space(io->disk);
 }
 
-static void free_store(struct journal_store *store)
+static void files_free_store(struct journal_store *store)
 {
-    journal_disk_close(&files_of(store)->io);
-    free(files_of(store));
+    journal_disk_close(&files_store_of(store)->io);
+    free(files_store_of(store));
 }
 
-static const struct journal_place place = {.key = "dir",
-                                           .medium = "a disk",
-                                           .name = directory,
-                                           .open = open_directory,
-                                           .show = show,
-                                           .free = free_store};
-
-static const struct store_ops ops = {JOURNAL_STORE_OPS};
+static const struct journal_place files_place = {.key = "dir",
+                                                 .medium = "a disk",
+                                                 .name = files_directory,
+                                                 .open = files_open_directory,
+                                                 .show = files_show,
+                                                 .free = files_free_store};
 
 struct store *store_files_make(const struct store_settings *settings,
                                const struct store_options *options, const char *host,
@@ -103,12 +100,10 @@ struct store *store_files_make(const struct store_settings *settings,
         error_set(why, "out of memory");
         return NULL;
     }
-    store->journal = (struct journal_store){
-        .store.ops = &ops, .place = &place, .settings = settings, .options = *options};
+    store->journal =
+        (struct journal_store){.place = &files_place, .settings = settings, .options = *options};
     runner = journal_files_runner(&store->io);
-    if (journal_store_make(&store->journal, journal_files_new(&store->io), &runner, host, why)) {
-        return &store->journal.store;
-    }
-    (void)journal_store_close(&store->journal.store);
-    return NULL;
+    return journal_store_make(&store->journal, journal_files_new(&store->io), &runner, host, why)
+               ? &store->journal.store
+               : NULL;
 }
