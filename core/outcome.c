@@ -356,6 +356,21 @@ static void outcome_tell_loss(struct interest *interest, bool late)
     }
 }
 
+// Puts the job, which leaves its holder, at that ready place, or has it wait for `delay_for` first.
+static void outcome_requeue(struct broker *broker, struct job *job, struct job_place *place,
+                            nsec_t delay_for)
+{
+    if (delay_for <= 0) {
+        match_ready(broker, job, place);
+        return;
+    }
+    place->state = JOB_DELAYED;
+    place->imposed = true;
+    place->due_at = nsec_add(broker->now.mono, delay_for);
+    job_move(broker, job, place);
+    match_serve_lost(broker);
+}
+
 // The job is as it was before its holder had it, but ready: no attempt is spent, no backoff is due,
 // and it keeps its place. `late`: as for outcome_retry(), if the job may still be delivered.
 static void outcome_return(struct broker *broker, struct job *job, enum loss_cause cause,
@@ -393,15 +408,10 @@ static void outcome_retry(struct broker *broker, struct job *job, uint64_t late)
     outcome_tell_loss(job_interest(job), late && backoff == 0);
     if (backoff > 0) {
         job_set_delay(broker, job, backoff);
-        place.state = JOB_DELAYED;
-        place.imposed = true;
-        place.due_at = nsec_add(broker->now.mono, backoff);
-        job_move(broker, job, &place);
-        match_serve_lost(broker);
     } else {
         place.last_holder = late;
-        match_ready(broker, job, &place);
     }
+    outcome_requeue(broker, job, &place, backoff);
     if (recorded) {
         record_append(broker, RECORD_SET, job, false);
     }
@@ -523,15 +533,7 @@ static void outcome_put_back(struct broker *broker, struct job *job, uint32_t pr
     if (job_interest(job)) {
         interest_retried(job_interest(job));
     }
-    if (delay_for > 0) {
-        place.state = JOB_DELAYED;
-        place.imposed = true;
-        place.due_at = nsec_add(broker->now.mono, delay_for);
-        job_move(broker, job, &place);
-        match_serve_lost(broker);
-    } else {
-        match_ready(broker, job, &place);
-    }
+    outcome_requeue(broker, job, &place, delay_for);
     record_append(broker, RECORD_RELEASE, job, false);
 }
 
