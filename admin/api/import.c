@@ -305,6 +305,8 @@ static enum http1_next answer_import(struct http1_conn *conn, struct slice body,
 // The end of an import with a source: a walk over its memos, which lists or forgets them
 //
 
+enum { IMPORT_LISTS, IMPORT_FORGETS }; // variants of the route
+
 struct import_end {
     char source[IMPORT_SOURCE_MAX + 1];
     size_t source_len;
@@ -412,7 +414,9 @@ static size_t import_end_holds(const void *making)
     return sizeof(struct import_end);
 }
 
-static enum http1_next reply_import_end(struct http1_conn *conn, bool forgets)
+// POST /api/v1/import/end, and with the variant IMPORT_FORGETS DELETE /api/v1/import.
+static enum http1_next answer_import_end(struct http1_conn *conn, struct slice body,
+                                         struct blob *blob)
 {
     static const struct admin_maker maker = {
         .make = import_end_make, .forget = import_end_forget, .holds = import_end_holds};
@@ -421,10 +425,12 @@ static enum http1_next reply_import_end(struct http1_conn *conn, bool forgets)
     enum status status = STATUS_OK;
     struct input input;
 
+    (void)body;
+    (void)blob;
     if (!end) {
         return admin_refuse_status(conn, STATUS_NO_MEMORY);
     }
-    end->forgets = forgets;
+    end->forgets = admin_request(conn)->route->variant == IMPORT_FORGETS;
     input_begin_query(&input, conn);
     input_parameters(&input, names);
     end->source_len = read_import_source(&input, false, end->source);
@@ -432,7 +438,7 @@ static enum http1_next reply_import_end(struct http1_conn *conn, bool forgets)
         import_end_forget(end);
         return input_refuse(&input);
     }
-    if (!forgets) {
+    if (!end->forgets) {
         status = import_source_seal(admin_broker(conn), slice_of(end->source, end->source_len));
         admin_hold_change(conn);
     }
@@ -441,22 +447,6 @@ static enum http1_next reply_import_end(struct http1_conn *conn, bool forgets)
         return admin_refuse_status(conn, status);
     }
     return admin_make_json(conn, &maker, end);
-}
-
-static enum http1_next answer_import_end(struct http1_conn *conn, struct slice body,
-                                         struct blob *blob)
-{
-    (void)body;
-    (void)blob;
-    return reply_import_end(conn, false);
-}
-
-static enum http1_next answer_import_forget(struct http1_conn *conn, struct slice body,
-                                            struct blob *blob)
-{
-    (void)body;
-    (void)blob;
-    return reply_import_end(conn, true);
 }
 
 const struct admin_route import_routes[] = {
@@ -468,7 +458,8 @@ const struct admin_route import_routes[] = {
     {.path = "/api/v1/import",
      .method = HTTP1_DELETE,
      .right = MAY_SUBMIT,
-     .answer = answer_import_forget},
+     .variant = IMPORT_FORGETS,
+     .answer = answer_import_end},
     {.path = "/api/v1/import/end",
      .method = HTTP1_POST,
      .right = MAY_SUBMIT,

@@ -331,113 +331,59 @@ static enum http1_next apply_act(struct http1_conn *conn, struct input *input,
     return admin_reply_json(conn, 200, job_json(conn, job));
 }
 
-static enum http1_next apply_plain_act(struct http1_conn *conn, enum act_kind kind)
+// Reads the parameters of the act from the body.
+static void read_act(struct input *input, struct act *act)
 {
-    struct input input;
+    uint64_t pri = 0;
+    bool named;
 
-    input_begin_plain(&input, conn);
-    return apply_act(conn, &input, &(struct act){.kind = kind});
-}
-
-static void read_move_target(struct input *input, struct act *act)
-{
-    bool named = input_queue(input, &act->to);
-
-    (void)input_flag(input, "back", &act->back);
-    if (named == act->back) {
-        input_blame(input, 400, named ? "give either queue or back, not both" : "queue is missing");
+    act->sets_pri = input_number(input, "priority", UINT32_MAX, &pri);
+    act->pri = (uint32_t)pri;
+    act->sets_delay = input_seconds(input, "delay_seconds", &act->delay_for);
+    if (act->kind == ACT_MOVE) {
+        named = input_queue(input, &act->to);
+        (void)input_flag(input, "back", &act->back);
+        if (named == act->back) {
+            input_blame(input, 400,
+                        named ? "give either queue or back, not both" : "queue is missing");
+        }
+    }
+    if (act->kind == ACT_CHANGE && !act->sets_pri && !act->sets_delay) {
+        input_blame(input, 400, "priority or delay_seconds is required");
     }
 }
 
-// Reads the parameters of the act from the members of the body.
-static enum http1_next apply_body_act(struct http1_conn *conn, struct slice body,
-                                      enum act_kind kind, const char *const *members)
+// Answers the routes of all acts; the variant is the kind.
+static enum http1_next answer_job_act(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    struct act act = {.kind = kind};
+    static const char *const priority[] = {"priority", NULL};
+    static const char *const priority_and_delay[] = {"priority", "delay_seconds", NULL};
+    static const char *const target[] = {"queue", "queue_path", "back", NULL};
+    const struct admin_route *route = admin_request(conn)->route;
+    struct act act = {.kind = (enum act_kind)route->variant};
+    bool optional = act.kind == ACT_BURY || act.kind == ACT_RELEASE;
     enum http1_next next;
     struct input input;
-    uint64_t pri = 0;
 
-    input_begin(&input, conn, body, kind == ACT_BURY || kind == ACT_RELEASE);
-    input_members(&input, members);
-    act.sets_pri = input_number(&input, "priority", UINT32_MAX, &pri);
-    act.pri = (uint32_t)pri;
-    act.sets_delay = input_seconds(&input, "delay_seconds", &act.delay_for);
-    if (kind == ACT_MOVE) {
-        read_move_target(&input, &act);
-    }
-    if (kind == ACT_CHANGE && !act.sets_pri && !act.sets_delay) {
-        input_blame(&input, 400, "priority or delay_seconds is required");
+    (void)blob;
+    if (route->takes_body) {
+        input_begin(&input, conn, body, optional);
+        input_members(&input, act.kind == ACT_BURY   ? priority
+                              : act.kind == ACT_MOVE ? target
+                                                     : priority_and_delay);
+        read_act(&input, &act);
+    } else {
+        input_begin_plain(&input, conn);
     }
     next = apply_act(conn, &input, &act);
     input_end(&input);
     return next;
 }
 
-static enum http1_next answer_job_delete(struct http1_conn *conn, struct slice body,
-                                         struct blob *blob)
-{
-    (void)body;
-    (void)blob;
-    return apply_plain_act(conn, ACT_DELETE);
-}
-
-static enum http1_next answer_job_kick(struct http1_conn *conn, struct slice body,
-                                       struct blob *blob)
-{
-    (void)body;
-    (void)blob;
-    return apply_plain_act(conn, ACT_KICK);
-}
-
-static enum http1_next answer_job_touch(struct http1_conn *conn, struct slice body,
-                                        struct blob *blob)
-{
-    (void)body;
-    (void)blob;
-    return apply_plain_act(conn, ACT_TOUCH);
-}
-
-static enum http1_next answer_job_bury(struct http1_conn *conn, struct slice body,
-                                       struct blob *blob)
-{
-    static const char *const members[] = {"priority", NULL};
-
-    (void)blob;
-    return apply_body_act(conn, body, ACT_BURY, members);
-}
-
-static enum http1_next answer_job_release(struct http1_conn *conn, struct slice body,
-                                          struct blob *blob)
-{
-    static const char *const members[] = {"priority", "delay_seconds", NULL};
-
-    (void)blob;
-    return apply_body_act(conn, body, ACT_RELEASE, members);
-}
-
-static enum http1_next answer_job_change(struct http1_conn *conn, struct slice body,
-                                         struct blob *blob)
-{
-    static const char *const members[] = {"priority", "delay_seconds", NULL};
-
-    (void)blob;
-    return apply_body_act(conn, body, ACT_CHANGE, members);
-}
-
-static enum http1_next answer_job_move(struct http1_conn *conn, struct slice body,
-                                       struct blob *blob)
-{
-    static const char *const members[] = {"queue", "queue_path", "back", NULL};
-
-    (void)blob;
-    return apply_body_act(conn, body, ACT_MOVE, members);
-}
-
-#define ACT_ROUTE(word, has_body, function)                                                        \
+#define ACT_ROUTE(word, has_body, kind)                                                            \
     {                                                                                              \
         .path = "/api/v1/jobs/{id}/" word, .method = HTTP1_POST, .right = MAY_OPERATE,             \
-        .takes_body = (has_body), .answer = (function)                                             \
+        .takes_body = (has_body), .variant = (kind), .answer = answer_job_act                      \
     }
 
 const struct admin_route job_routes[] = {
@@ -450,7 +396,8 @@ const struct admin_route job_routes[] = {
     {.path = "/api/v1/jobs/{id}",
      .method = HTTP1_DELETE,
      .right = MAY_OPERATE,
-     .answer = answer_job_delete},
+     .variant = ACT_DELETE,
+     .answer = answer_job_act},
     {.path = "/api/v1/jobs/{id}/body",
      .method = HTTP1_GET,
      .right = MAY_OBSERVE,
@@ -459,11 +406,11 @@ const struct admin_route job_routes[] = {
      .method = HTTP1_GET,
      .right = MAY_OBSERVE,
      .answer = answer_job_result},
-    ACT_ROUTE("kick", false, answer_job_kick),
-    ACT_ROUTE("touch", false, answer_job_touch),
-    ACT_ROUTE("bury", true, answer_job_bury),
-    ACT_ROUTE("release", true, answer_job_release),
-    ACT_ROUTE("change", true, answer_job_change),
-    ACT_ROUTE("move", true, answer_job_move),
+    ACT_ROUTE("kick", false, ACT_KICK),
+    ACT_ROUTE("touch", false, ACT_TOUCH),
+    ACT_ROUTE("bury", true, ACT_BURY),
+    ACT_ROUTE("release", true, ACT_RELEASE),
+    ACT_ROUTE("change", true, ACT_CHANGE),
+    ACT_ROUTE("move", true, ACT_MOVE),
     {.path = NULL},
 };

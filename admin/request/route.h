@@ -26,8 +26,9 @@ struct admin_route {
     // ask. The function itself checks the rights on the queues that it shows or changes.
     unsigned right;
     bool takes_body;
-    bool probe; // reveals no secret: everyone may ask, under any Host
-    bool early; // is also answered while the journal is being read; the broker is empty then
+    bool probe;       // reveals no secret: everyone may ask, under any Host
+    bool early;       // is also answered while the journal is being read; the broker is empty then
+    unsigned variant; // for a function that answers several routes
     // Answers with the functions of admin_reply.h and returns their result; the request is
     // admin_request(). The body is valid during the call; if there is a blob, it may be kept.
     enum http1_next (*answer)(struct http1_conn *conn, struct slice body, struct blob *blob);
