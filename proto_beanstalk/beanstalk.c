@@ -250,11 +250,11 @@ static struct pace bean_pace(void *state)
     return pace;
 }
 
-static void bean_overdue(void *state, enum pace_verdict verdict, struct slice kept)
+static void bean_overdue(void *state, enum pace_verdict verdict, struct slice input)
 {
     struct bean_conn *conn = state;
 
-    (void)kept;
+    (void)input;
     wire_log_closing(conn->wire, verdict == PACE_IDLE_OVER ? "no command for beanstalk.idle_timeout"
                                                            : "slower than beanstalk.body_timeout");
     bean_discard(conn);

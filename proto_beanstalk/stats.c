@@ -301,14 +301,15 @@ static void bean_write_process(struct bean_yaml *yaml, const struct bean_shared 
 }
 
 // The store, under the keys of beanstalkd's binlog.
-static void bean_write_binlog(struct bean_yaml *yaml, const struct store_info *store, bool kept)
+static void bean_write_binlog(struct bean_yaml *yaml, const struct store_info *store,
+                              bool has_store)
 {
     const struct bean_yaml_entry entries[] = {
         ENTRY("binlog-oldest-index", store->oldest),
         ENTRY("binlog-current-index", store->current),
         ENTRY("binlog-records-migrated", store->migrated),
         ENTRY("binlog-records-written", store->written),
-        ENTRY("binlog-max-size", kept ? store->file_max : BINLOG_MAX_SIZE),
+        ENTRY("binlog-max-size", has_store ? store->file_max : BINLOG_MAX_SIZE),
     };
 
     bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
@@ -342,7 +343,7 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     const struct process_facts *facts = shared->facts;
     struct broker_info info;
     struct store_info store;
-    bool kept = broker_store_info(shared->broker, &store);
+    bool has_store = broker_store_info(shared->broker, &store);
     struct bean_yaml yaml;
 
     (void)command;
@@ -356,7 +357,7 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     bean_write_commands(&yaml, shared, command_keys, COUNT_OF(command_keys));
     bean_write_totals(&yaml, shared, &info);
     bean_write_process(&yaml, shared);
-    bean_write_binlog(&yaml, &store, kept);
+    bean_write_binlog(&yaml, &store, has_store);
     bean_write_flag(&yaml, SLICE("draining"), info.draining);
     bean_write_instance(&yaml, facts->instance);
     bean_write_fact(&yaml, shared, SLICE("hostname"), facts->hostname);
@@ -409,17 +410,17 @@ static void bean_write_job(struct bean_yaml *yaml, const struct bean_shared *sha
 static void bean_write_dead_letter(struct bean_yaml *yaml, const struct bean_shared *shared,
                                    const struct job *job)
 {
-    struct dead_letter past;
+    struct dead_letter dead;
     const char *why;
 
-    if (!job_dead_letter(shared->broker, job, &past)) {
+    if (!job_dead_letter(shared->broker, job, &dead)) {
         return;
     }
-    why = dead_reason_text(past.why);
-    bean_write_name(yaml, shared, SLICE("dead-from"), past.queue);
+    why = dead_reason_text(dead.why);
+    bean_write_name(yaml, shared, SLICE("dead-from"), dead.queue);
     bean_yaml_plain(yaml, SLICE("dead-why"), slice_str(why));
-    bean_yaml_number(yaml, SLICE("dead-attempts"), past.attempts);
-    bean_yaml_number(yaml, SLICE("dead-at"), past.at_ms / 1000);
+    bean_yaml_number(yaml, SLICE("dead-attempts"), dead.attempts);
+    bean_yaml_number(yaml, SLICE("dead-at"), dead.at_ms / 1000);
 }
 
 const struct job *bean_find_job(const struct bean_conn *conn, uint64_t id)

@@ -379,12 +379,12 @@ static struct pace gear_pace(void *state)
     return pace;
 }
 
-// `kept`: the input that the host has stored.
-static void gear_overdue(void *state, enum pace_verdict verdict, struct slice kept)
+// `input`: the bytes that the host has stored.
+static void gear_overdue(void *state, enum pace_verdict verdict, struct slice input)
 {
     struct gear_conn *conn = state;
     bool idle = verdict == PACE_IDLE_OVER;
-    bool in_packet = conn->state != GEAR_MESSAGE || (kept.len > 0 && *kept.ptr == 0);
+    bool in_packet = conn->state != GEAR_MESSAGE || (input.len > 0 && *input.ptr == 0);
 
     wire_log_closing(conn->wire, idle ? "no message for gearman.idle_timeout"
                                       : "slower than gearman.body_timeout");

@@ -123,7 +123,7 @@ struct push_request {
     struct signature signature;    /* private */
     struct push_response response; /* private */
     bool sent;                     /* private: the endpoint may have received a part of it */
-    bool kept_out;                 /* private: it was not connected to a special address */
+    bool address_refused;          /* private: it was not connected to a special address */
     char error[CURL_ERROR_SIZE];   /* private */
 };
 

@@ -123,7 +123,7 @@ struct push_ending {
     long status;            // of the response; 0: none
     curl_off_t retry_after; // seconds; 0: not given
     bool sent;              // the endpoint may have received a part of the request
-    bool kept_out;          // it was not connected to an address, because that is special
+    bool address_refused;   // it was not connected to an address, because that is special
     bool too_large;         // the result
 };
 
@@ -173,7 +173,7 @@ static void push_judge_failure(struct push_outcome *outcome, const struct push_e
 {
     outcome->down = true;
     // A name may have special addresses besides the one that was connected to.
-    if (!ending->sent && ending->kept_out) {
+    if (!ending->sent && ending->address_refused) {
         push_outcome_set(outcome, OUTCOME_UNREACHABLE, "its address is not of the public Internet",
                          "");
     } else if (!ending->sent) {
@@ -223,7 +223,7 @@ static curl_socket_t push_on_open(void *context, curlsocktype purpose,
 
     (void)purpose;
     if (!request->spec->may_be_private && address_is_special(&address->addr)) {
-        request->kept_out = true;
+        request->address_refused = true;
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
@@ -417,7 +417,7 @@ void push_request_judge(struct push_request *request, CURLcode result)
         .error = request->error,
         .status = push_status(request->transfer),
         .sent = request->sent,
-        .kept_out = request->kept_out,
+        .address_refused = request->address_refused,
         .too_large = request->response.fault == RESPONSE_TOO_LARGE,
     };
 
@@ -447,5 +447,5 @@ void push_request_clear(struct push_request *request)
     request->stale = false;
     request->noted = false;
     request->sent = false;
-    request->kept_out = false;
+    request->address_refused = false;
 }

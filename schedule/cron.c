@@ -146,7 +146,7 @@ static bool cron_next_within(const struct cron *cron, const struct zone *zone, i
                              int64_t until, int64_t *at)
 {
     // Clocks have shown the local times before this one already.
-    int64_t shown = INT64_MIN;
+    int64_t passed = INT64_MIN;
     int64_t ends, local;
 
     for (int64_t begins = after - LOOK_BACK; begins < until; begins = ends) {
@@ -154,19 +154,19 @@ static bool cron_next_within(const struct cron *cron, const struct zone *zone, i
         int64_t from = begins + offset;
 
         ends = cron_offset_end(zone, begins, until);
-        if (!cron->real_time && shown != INT64_MIN) {
-            if (begins > after && cron_has_between(cron, shown, from)) {
+        if (!cron->real_time && passed != INT64_MIN) {
+            if (begins > after && cron_has_between(cron, passed, from)) {
                 *at = begins;
                 return true;
             }
-            from = cron_larger(from, shown);
+            from = cron_larger(from, passed);
         }
         if (cron_next_local(cron, cron_larger(from, after + 1 + offset), &local) &&
             local < ends + offset) {
             *at = local - offset;
             return true;
         }
-        shown = cron_larger(shown, ends + offset);
+        passed = cron_larger(passed, ends + offset);
     }
     return false;
 }
