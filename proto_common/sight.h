@@ -125,7 +125,7 @@ struct sight {
     bool (*opening)(void *host, struct sight_opening *opening);
     // The setting of that index, in the order of the manual; false behind the last one.
     bool (*setting)(void *host, size_t index, struct sight_setting *setting);
-    // The schedules (schedule/schedules.h); NULL while the journal is being read.
+    // The schedules (schedule/schedule.h); NULL while the journal is being read.
     struct schedules *(*schedules)(void *host);
     // The file of the configuration, NULL for none.
     const char *(*config_file)(void *host);
