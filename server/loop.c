@@ -244,35 +244,24 @@ void loop_resumed(struct loop *loop, nsec_t slept_for)
     }
 }
 
-// Whether something is left to do that no event will report.
-static bool loop_has_work(const struct loop *loop, nsec_t due_at)
-{
-    return loop->unsettled || loop->evicts || turn_walks(&loop->turn, WALK_AUTHORIZE) ||
-           turn_walks(&loop->turn, WALK_REVIEW) || !list_empty(&loop->turn.expensive) ||
-           !list_empty(&loop->turn.bulky) || !list_empty(&loop->turn.touched) ||
-           due_at <= broker_now(loop->turn.broker).mono;
-}
-
-// Everything else that was due before the last turn was done in it.
-static void loop_note_due(struct loop *loop, nsec_t due_at)
-{
-    const struct deadline *first = loop_first_deadline(loop);
-    nsec_t before_at = broker_now(loop->turn.broker).mono;
-
-    loop->due_at = due_at > before_at ? due_at : before_at;
-    if (first && first->at < loop->due_at) {
-        loop->due_at = first->at;
-    }
-}
-
 static void loop_wait(struct loop *loop, bool wait)
 {
+    const struct turn *turn = &loop->turn;
+    const struct deadline *first = loop_first_deadline(loop);
+    nsec_t before_at = broker_now(turn->broker).mono;
     nsec_t due_at = loop_next_due(loop);
     int flags = EVLOOP_ONCE;
+    // No event will report this work.
+    bool has_work = loop->unsettled || loop->evicts || turn_walks(turn, WALK_AUTHORIZE) ||
+                    turn_walks(turn, WALK_REVIEW) || !list_empty(&turn->expensive) ||
+                    !list_empty(&turn->bulky) || !list_empty(&turn->touched) || due_at <= before_at;
 
-    loop_note_due(loop, due_at);
-
-    if (!wait || loop_has_work(loop, due_at)) {
+    // Everything that was due before the last turn, except deadlines, was done in it.
+    loop->due_at = due_at > before_at ? due_at : before_at;
+    if (first) {
+        loop->due_at = loop_earlier(first->at, loop->due_at);
+    }
+    if (!wait || has_work) {
         flags |= EVLOOP_NONBLOCK;
     } else {
         loop_set_timer(loop, due_at);
@@ -377,15 +366,6 @@ static void loop_store_step(struct loop *loop)
     }
 }
 
-static void loop_review_some(struct turn *turn)
-{
-    struct conn *conn;
-
-    for (unsigned i = 0; i < BROKER_SLICE && (conn = conn_registry_walk(turn, WALK_REVIEW)); i++) {
-        conn_review(conn);
-    }
-}
-
 static nsec_t loop_cpu_time(void)
 {
     struct timespec used = {0};
@@ -397,21 +377,12 @@ static nsec_t loop_cpu_time(void)
 // As long as a suspension that is not recognized as one (process/suspend.h).
 #define LOOP_JUMP NSEC_PER_SEC
 
-// Much time has passed since the last turn. If the machine was suspended, that time must not count
-// against peers and disks. The event that reports the resume may come after others that end the
-// wait.
-static void loop_check_suspend(struct loop *loop, nsec_t before_at)
-{
-    if (broker_now(loop->turn.broker).mono - before_at >= LOOP_JUMP && loop->suspend_watch) {
-        suspend_look(loop->suspend_watch);
-    }
-}
-
 static void loop_steps(struct loop *loop, bool wait)
 {
     nsec_t before_at = broker_now(loop->turn.broker).mono;
     struct list_node batch;
     struct list_node ran;
+    struct conn *conn;
     unsigned count;
 
     list_init(&batch);
@@ -423,13 +394,19 @@ static void loop_steps(struct loop *loop, bool wait)
         loop_wait(loop, wait);
         turn_tick(&loop->turn);
     }
-    loop_check_suspend(loop, before_at);
+    // Much time has passed since the last turn. If the machine was suspended, that time must not
+    // count against peers and disks. The event that reports the resume may come after others that
+    // end the wait.
+    if (broker_now(loop->turn.broker).mono - before_at >= LOOP_JUMP && loop->suspend_watch) {
+        suspend_look(loop->suspend_watch);
+    }
     loop_expire(loop);
     if (turn_walks(&loop->turn, WALK_AUTHORIZE)) {
         loop_authorize_some(loop);
     }
-    if (turn_walks(&loop->turn, WALK_REVIEW)) {
-        loop_review_some(&loop->turn);
+    for (unsigned i = 0; i < BROKER_SLICE && (conn = conn_registry_walk(&loop->turn, WALK_REVIEW));
+         i++) {
+        conn_review(conn);
     }
     turn_run_tasks(&loop->turn);
     loop->unsettled = broker_settle(loop->turn.broker);
@@ -447,20 +424,6 @@ static void loop_steps(struct loop *loop, bool wait)
     }
 }
 
-// Judges processor time and not elapsed time, as a turn is not slow because the machine is busy;
-// but not more than has elapsed: on a virtual machine, the thread's clock is corrected late, in a
-// jump, for stolen time.
-static void loop_log_slow_turn(struct loop *loop, nsec_t slow_for, nsec_t cpu_for,
-                               nsec_t passed_for)
-{
-    nsec_t used_for = cpu_for < passed_for ? cpu_for : passed_for;
-
-    if (used_for > slow_for) {
-        loop->watch.slow_turns++;
-        log_warn("slow_turn", log_number("us", used_for / 1000));
-    }
-}
-
 void loop_turn(struct loop *loop, bool wait)
 {
     // The turn may change the setting.
@@ -468,12 +431,20 @@ void loop_turn(struct loop *loop, bool wait)
     nsec_t cpu_began_at = slow_for > 0 ? loop_cpu_time() : 0;
     nsec_t began_at;
     nsec_t now_at;
+    nsec_t used_for;
 
     loop_steps(loop, wait);
     began_at = broker_now(loop->turn.broker).mono;
     now_at = loop->turn.now().mono;
     loop_watch_turn(&loop->watch, now_at, now_at - began_at, began_at - loop->due_at);
     if (slow_for > 0) {
-        loop_log_slow_turn(loop, slow_for, loop_cpu_time() - cpu_began_at, now_at - began_at);
+        // Processor time, as a turn is not slow because the machine is busy; but not more than has
+        // elapsed: on a virtual machine, the thread's clock is corrected late, in a jump, for
+        // stolen time.
+        used_for = loop_earlier(loop_cpu_time() - cpu_began_at, now_at - began_at);
+        if (used_for > slow_for) {
+            loop->watch.slow_turns++;
+            log_warn("slow_turn", log_number("us", used_for / 1000));
+        }
     }
 }

@@ -107,16 +107,6 @@ void server_hand_over(struct server *server)
     }
 }
 
-// Drops all connections, with their staged output.
-static void server_drop_all(struct server *server)
-{
-    if (server->loop.turn.io) {
-        io_shut(server->loop.turn.io);
-    }
-    handshakes_close(&server->handshakes);
-    loop_drop_all(&server->loop);
-}
-
 static bool server_make_again(struct server *server, struct error_text *why)
 {
     if (!server_make_store(server, why)) {
@@ -141,7 +131,11 @@ bool server_begin_again(struct server *server, struct error_text *why)
     // A signal that came while it stood by is still deferred.
     server->deferred_signals |= info.draining ? 1u << SIGNAL_DRAIN : 0;
     server->unsure_at = 0;
-    server_drop_all(server);
+    if (server->loop.turn.io) {
+        io_shut(server->loop.turn.io);
+    }
+    handshakes_close(&server->handshakes);
+    loop_drop_all(&server->loop);
     loop_leave_store(&server->loop);
     // The loop does not wait for a database that may hang: others take over when the lease expires.
     if (!server->options.yields) {

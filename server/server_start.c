@@ -126,16 +126,6 @@ static enum exit_reason server_drop_privilege(struct server *server, struct erro
     return EXIT_REASON_NONE;
 }
 
-// The rules are in force before the first connection begins.
-static bool server_take_rules(struct server *server, struct error_text *why)
-{
-    const char *path = server->settings->server.access_file;
-    struct rule_set *rules = *path ? rule_set_read(path, why) : NULL;
-
-    turn_set_rules(&server->loop.turn, rules);
-    return rules || *path == '\0';
-}
-
 static bool server_claim_pid_file(struct server *server, const char *spare, struct error_text *why)
 {
     const char *path = server->settings->server.pid_file;
@@ -164,6 +154,8 @@ static void server_resumed(void *context, nsec_t slept_for)
 static bool server_prepare(struct server *server, struct error_text *why)
 {
     const struct siphash_key key = facts_key();
+    const char *path = server->settings->server.access_file;
+    struct rule_set *rules = NULL;
 
     error_set(why, "out of memory or descriptors, or the system has no epoll");
     server->peer_limits = peer_limits_new(&key);
@@ -172,9 +164,14 @@ static bool server_prepare(struct server *server, struct error_text *why)
         return false;
     }
     server->loop.turn.peer_limits = server->peer_limits;
-    if (!server_take_rules(server, why)) {
-        return false;
+    // The rules are in force before the first connection begins.
+    if (*path) {
+        rules = rule_set_read(path, why);
+        if (!rules) {
+            return false;
+        }
     }
+    turn_set_rules(&server->loop.turn, rules);
     capacity_raise();
     listeners_init(&server->listeners, server->loop.turn.base);
     server_init_handshakes(server);

@@ -119,26 +119,22 @@ void conn_free_caller(struct conn *conn)
     }
 }
 
-static bool conn_make_caller(struct conn *conn)
+// Makes sure that the connection has a caller with rights by the present rules. False without
+// memory.
+static bool conn_has_caller(struct conn *conn)
 {
-    struct caller *caller = calloc(1, sizeof *caller);
+    struct caller *caller = conn->caller;
 
+    if (caller) {
+        return caller->rules == conn_turn(conn)->rules || caller_renew(conn, caller);
+    }
+    caller = calloc(1, sizeof *caller);
     if (!caller || !caller_renew(conn, caller)) {
         free(caller);
         return false;
     }
     conn->caller = caller;
     return true;
-}
-
-// Makes sure that the connection has a caller with rights by the present rules. False without
-// memory.
-static bool conn_has_caller(struct conn *conn)
-{
-    if (!conn->caller) {
-        return conn_make_caller(conn);
-    }
-    return conn->caller->rules == conn_turn(conn)->rules || caller_renew(conn, conn->caller);
 }
 
 // To a front-end, any grants mean that rules are in force.
@@ -261,21 +257,6 @@ static nsec_t conn_token_allowed_at(const struct conn *conn)
     return throttle_ask(turn->throttle, &peer, broker_now(turn->broker).mono);
 }
 
-// False without memory.
-static bool conn_count_wrong_token(const struct conn *conn)
-{
-    struct turn *turn = conn_turn(conn);
-    struct access_peer peer = conn_throttled_peer(conn);
-
-    if (!turn->throttle) {
-        turn->throttle = throttle_new();
-    }
-    if (turn->throttle) {
-        throttle_wrong(turn->throttle, &peer, broker_now(turn->broker).mono);
-    }
-    return turn->throttle != NULL;
-}
-
 // All tokens are compared, whichever matches: with many tokens, that costs more than any command.
 static unsigned conn_look_up_token(const struct conn *conn, const struct access *access,
                                    struct slice text)
@@ -290,6 +271,8 @@ static unsigned conn_look_up_token(const struct conn *conn, const struct access 
 static bool conn_refuse_token(struct conn *conn, bool has_tokens, struct wire_caller *found)
 {
     nsec_t again_at = has_tokens ? conn_token_allowed_at(conn) : 0;
+    struct turn *turn = conn_turn(conn);
+    struct access_peer peer;
 
     if (again_at != 0) {
         conn_log_delayed_token(conn);
@@ -298,7 +281,17 @@ static bool conn_refuse_token(struct conn *conn, bool has_tokens, struct wire_ca
     }
     service_count_refusal(conn->service->counters, SIGHT_TOKEN);
     conn_log_wrong_token(conn);
-    return !has_tokens || conn_count_wrong_token(conn);
+    if (!has_tokens) {
+        return true;
+    }
+    peer = conn_throttled_peer(conn);
+    if (!turn->throttle) {
+        turn->throttle = throttle_new();
+    }
+    if (turn->throttle) {
+        throttle_wrong(turn->throttle, &peer, broker_now(turn->broker).mono);
+    }
+    return turn->throttle != NULL;
 }
 
 static bool conn_find_token(struct conn *conn, struct slice text, struct access *also,

@@ -121,16 +121,6 @@ static void conn_tell_end(struct conn *conn)
     }
 }
 
-static void conn_end_input(struct conn *conn)
-{
-    conn->input_ended = true;
-    conn_touch(conn);
-    conn_tell_end(conn);
-    if (!conn->broken && conn->state == FEED_MORE) {
-        conn_feed_kept(conn);
-    }
-}
-
 // `len` bytes were read: the first to the front-end's buffer, the others to the shared one.
 static void conn_fill(struct conn *conn, size_t len)
 {
@@ -253,7 +243,12 @@ void conn_read(struct conn *conn)
         }
         return;
     case TRANSFER_END:
-        conn_end_input(conn);
+        conn->input_ended = true;
+        conn_touch(conn);
+        conn_tell_end(conn);
+        if (!conn->broken && conn->state == FEED_MORE) {
+            conn_feed_kept(conn);
+        }
         return;
     case TRANSFER_FAILED:
         conn_break(conn, strerror(received.error));

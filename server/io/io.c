@@ -227,22 +227,17 @@ bool io_listen(struct io *io, const struct io_service *service, int fd)
     return true;
 }
 
-// Called before the threads run, when limits are set for the first time.
-static void io_set_shared(struct io *io, struct peer_limits *peer_limits, const struct fence *fence)
-{
-    io->common.peer_limits = peer_limits;
-    io->common.fence = fence;
-    for (unsigned i = 0; i < io->count; i++) {
-        io->threads[i].handshakes.peer_limits = peer_limits;
-    }
-}
-
 void io_set_limits(struct io *io, const struct io_limits *limits)
 {
     struct io_common *common = &io->common;
 
     if (common->peer_limits != limits->peer_limits || common->fence != limits->fence) {
-        io_set_shared(io, limits->peer_limits, limits->fence);
+        // Set for the first time, before the threads run.
+        common->peer_limits = limits->peer_limits;
+        common->fence = limits->fence;
+        for (unsigned i = 0; i < io->count; i++) {
+            io->threads[i].handshakes.peer_limits = limits->peer_limits;
+        }
     }
     atomic_store_explicit(&common->unread_for, limits->unread_for, memory_order_relaxed);
     atomic_store(&common->handshake_for, limits->handshake_for);

@@ -107,29 +107,15 @@ static void io_thread_drop_closing(struct io_thread *thread)
     }
 }
 
-// Whether nothing is left to do or to tell.
-static bool io_thread_is_done(struct io_thread *thread)
-{
-    return list_empty(&thread->links) && list_empty(&thread->waiting) &&
-           mailbox_empty(&thread->arrivals) && mailbox_empty(&thread->orders);
-}
-
-// Whether there is work for which no other thread will wake it.
-static bool io_thread_has_work(struct io_thread *thread)
-{
-    const struct io_common *common = thread->common;
-
-    return !mailbox_empty(&thread->orders) || !mailbox_empty(&thread->arrivals) ||
-           !acceptors_are_settled(thread) || (atomic_load(&common->ends) && !thread->ends) ||
-           (!list_empty(&thread->waiting) && outbox_may_write(&thread->news));
-}
-
 static void io_thread_wait(struct io_thread *thread, bool wait)
 {
     int flags = EVLOOP_ONCE;
 
     sleeper_begin(&thread->sleeper);
-    if (!wait || io_thread_has_work(thread)) {
+    // For this work, no other thread will wake it.
+    if (!wait || !mailbox_empty(&thread->orders) || !mailbox_empty(&thread->arrivals) ||
+        !acceptors_are_settled(thread) || (atomic_load(&thread->common->ends) && !thread->ends) ||
+        (!list_empty(&thread->waiting) && outbox_may_write(&thread->news))) {
         flags |= EVLOOP_NONBLOCK;
     }
     thread->sleeps = true;
@@ -152,7 +138,8 @@ bool io_thread_round(struct io_thread *thread, bool wait)
     if (thread->ends) {
         io_thread_drop_closing(thread);
     }
-    is_out = thread->ends && io_thread_is_done(thread);
+    is_out = thread->ends && list_empty(&thread->links) && list_empty(&thread->waiting) &&
+             mailbox_empty(&thread->arrivals) && mailbox_empty(&thread->orders);
     outbox_flush(&thread->news);
     if (is_out) {
         atomic_store(&thread->is_out, true);

@@ -157,17 +157,6 @@ static uint64_t peer_address_key(const struct in6_addr *address)
     return key;
 }
 
-// False if the peer is not counted: it has no such address, or has closed.
-static bool peer_key(int fd, uint64_t *key)
-{
-    struct origin origin = origin_of(fd);
-
-    if (origin.has_address) {
-        *key = peer_address_key(&origin.address);
-    }
-    return origin.has_address;
-}
-
 static bool peer_limits_make_room(struct peer_limits *limits, int fd)
 {
     size_t room = limits->room ? limits->room : DESCRIPTORS_FIRST;
@@ -211,33 +200,32 @@ static struct peer_address *peer_limits_address(struct peer_limits *limits, uint
     return address;
 }
 
-static bool peer_limits_count_locked(struct peer_limits *limits, int fd, uint64_t key,
-                                     uint64_t most)
+static bool peer_limits_count(struct peer_limits *limits, int fd)
 {
-    struct peer_address *address =
-        peer_limits_make_room(limits, fd) ? peer_limits_address(limits, key) : NULL;
-    bool fits = address && address->count < most;
+    uint64_t most = atomic_load_explicit(&limits->most, memory_order_relaxed);
+    struct peer_address *address = NULL;
+    struct origin origin;
+    bool fits;
 
+    if (most == 0) {
+        return true;
+    }
+    origin = origin_of(fd);
+    if (!origin.has_address) {
+        // A unix socket, or one whose peer has closed.
+        return true;
+    }
+    (void)pthread_mutex_lock(&limits->lock);
+    if (peer_limits_make_room(limits, fd)) {
+        address = peer_limits_address(limits, peer_address_key(&origin.address));
+    }
+    fits = address && address->count < most;
     if (fits) {
         ENSURE(!limits->by_fd[fd]);
         limits->by_fd[fd] = address;
         address->count++;
         atomic_fetch_add(&limits->counted, 1);
     }
-    return fits;
-}
-
-static bool peer_limits_count(struct peer_limits *limits, int fd)
-{
-    uint64_t most = atomic_load_explicit(&limits->most, memory_order_relaxed);
-    uint64_t key;
-    bool fits;
-
-    if (most == 0 || !peer_key(fd, &key)) {
-        return true;
-    }
-    (void)pthread_mutex_lock(&limits->lock);
-    fits = peer_limits_count_locked(limits, fd, key, most);
     (void)pthread_mutex_unlock(&limits->lock);
     return fits;
 }
@@ -298,16 +286,12 @@ void peer_limits_free(struct peer_limits *limits)
     free(limits);
 }
 
-static bool peer_is_local(const char *peer)
-{
-    return strncmp(peer, "127.", 4) == 0 || strncmp(peer, "[::1]", 5) == 0 ||
-           strncmp(peer, "unix", 4) == 0;
-}
-
 bool admission_has_memory(uint64_t open, const char *peer, struct peer_limits *limits,
                           unsigned protocol)
 {
-    return !memory_is_crowded() || open < ADMISSION_ALWAYS ||
-           (!memory_is_over() && peer_is_local(peer)) ||
+    bool is_local = strncmp(peer, "127.", 4) == 0 || strncmp(peer, "[::1]", 5) == 0 ||
+                    strncmp(peer, "unix", 4) == 0;
+
+    return !memory_is_crowded() || open < ADMISSION_ALWAYS || (!memory_is_over() && is_local) ||
            (limits && slots_administer(peer_limits_slots(limits), protocol));
 }
