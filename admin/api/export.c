@@ -63,17 +63,6 @@ static void read_export_cursor(struct job_walk *walk, struct input *input)
     }
 }
 
-static void export_write_end(struct http1_conn *conn, const struct job_walk *walk)
-{
-    char text[EXPORT_CURSOR_MAX + sizeof "{\"next\":\"\"}\n"] = "{\"next\":null}\n";
-
-    if (!walk->over) {
-        (void)snprintf(text, sizeof text, "{\"next\":\"%" PRIu64 ".%" PRIu64 "\"}\n",
-                       walk->position, walk->id);
-    }
-    admin_put(conn, slice_str(text));
-}
-
 //
 // Lines
 //
@@ -213,6 +202,7 @@ static enum status export_write_lines(struct http1_conn *conn, struct export *ex
 
 static enum http1_progress export_make(struct http1_conn *conn, void *making)
 {
+    char end[EXPORT_CURSOR_MAX + sizeof "{\"next\":\"\"}\n"] = "{\"next\":null}\n";
     struct export *export = making;
     enum status status = STATUS_OK;
 
@@ -229,7 +219,11 @@ static enum http1_progress export_make(struct http1_conn *conn, void *making)
             return HTTP1_WROTE;
         }
     }
-    export_write_end(conn, &export->walk);
+    if (!export->walk.over) {
+        (void)snprintf(end, sizeof end, "{\"next\":\"%" PRIu64 ".%" PRIu64 "\"}\n",
+                       export->walk.position, export->walk.id);
+    }
+    admin_put(conn, slice_str(end));
     return HTTP1_ENDED;
 }
 

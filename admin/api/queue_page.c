@@ -46,16 +46,6 @@ static const struct {
 // Room for all conditions, with commas.
 #define WITH_MAX 80
 
-static unsigned condition_bit(struct slice text)
-{
-    for (unsigned i = 0; i < CONDITIONS; i++) {
-        if (slice_equal(text, slice_str(conditions[i].name))) {
-            return 1u << i;
-        }
-    }
-    return 0;
-}
-
 static void read_conditions(struct queue_filter *filter, struct input *input)
 {
     char text[WITH_MAX];
@@ -68,13 +58,17 @@ static void read_conditions(struct queue_filter *filter, struct input *input)
     for (left = slice_of(text, len);;) {
         const char *comma = left.len ? memchr(left.ptr, ',', left.len) : NULL;
         size_t name_len = comma ? (size_t)(comma - left.ptr) : left.len;
-        unsigned bit = condition_bit(slice_of(left.ptr, name_len));
+        unsigned i = 0;
 
-        if (!bit) {
+        while (i < CONDITIONS &&
+               !slice_equal(slice_of(left.ptr, name_len), slice_str(conditions[i].name))) {
+            i++;
+        }
+        if (i == CONDITIONS) {
             input_blame(input, 400, "with: %.*s is not a known condition", (int)name_len, left.ptr);
             return;
         }
-        filter->with |= bit;
+        filter->with |= 1u << i;
         if (!comma) {
             return;
         }
@@ -205,25 +199,19 @@ static void read_sort(struct queue_sort *sort, struct input *input)
 // Ages are sorted as times, in steps of 2^20 ns, because a time does not change as the job waits.
 #define STEP_BITS 20
 
-// An earlier time has a higher value; without ready jobs, it is the lowest.
-static uint64_t oldest_value(const struct broker *broker, const struct queue *queue)
-{
-    nsec_t age_for;
-
-    if (!queue_oldest_ready(broker, queue, &age_for)) {
-        return 0;
-    }
-    return (uint64_t)INT64_MAX -
-           (uint64_t)((broker_now(broker).mono >> STEP_BITS) - (age_for >> STEP_BITS));
-}
-
+// The value of the column. For ages, an earlier time has a higher value; without ready jobs, it is
+// the lowest.
 static uint64_t sort_value(const struct queue_sort *sort, const struct broker *broker,
                            const struct queue *queue, const struct queue_info *info)
 {
     struct counts counts;
+    nsec_t age_for;
 
     if (sort->expensive) {
-        return oldest_value(broker, queue);
+        return queue_oldest_ready(broker, queue, &age_for)
+                   ? (uint64_t)INT64_MAX -
+                         (uint64_t)((broker_now(broker).mono >> STEP_BITS) - (age_for >> STEP_BITS))
+                   : 0;
     }
     if (!sort->column->value) {
         return 0;
@@ -232,19 +220,18 @@ static uint64_t sort_value(const struct queue_sort *sort, const struct broker *b
     return sort->column->value(info, &counts);
 }
 
-static int compare_queue_names(struct slice a, struct slice b)
-{
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static bool sorts_before(bool largest_first, uint64_t value, struct slice name, uint64_t other,
                          struct slice other_name)
 {
-    int order =
-        value != other ? (value > other) - (value < other) : compare_queue_names(name, other_name);
+    int order = (value > other) - (value < other);
 
+    if (order == 0) {
+        order =
+            memcmp(name.ptr, other_name.ptr, name.len < other_name.len ? name.len : other_name.len);
+    }
+    if (order == 0) {
+        order = (name.len > other_name.len) - (name.len < other_name.len);
+    }
     return largest_first ? order > 0 : order < 0;
 }
 

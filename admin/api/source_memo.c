@@ -48,15 +48,6 @@ bool import_source_sealed(const struct broker *broker, struct slice source)
     return broker_memo_find(broker, MEMO_IMPORT, source_seal_key(source, room)) != NULL;
 }
 
-// Only memos of jobs may be many, so the limit applies to them.
-static bool import_memos_have_room(const struct broker *broker)
-{
-    struct memo_usage usage;
-
-    broker_memo_usage(broker, MEMO_IMPORT, &usage);
-    return usage.bytes < IMPORT_MEMOS_BYTES_MOST;
-}
-
 static enum status source_memo_set(struct broker *broker, struct slice key, struct slice value,
                                    nsec_t keep_for)
 {
@@ -127,12 +118,14 @@ enum status source_memo_put(struct broker *broker, struct slice source,
                             const struct source_memo *memo)
 {
     char room[KEY_SIZE];
+    struct memo_usage usage;
     char value[VALUE_SIZE];
     int len = snprintf(value, sizeof value, "j%c%c%c %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
                        memo->done ? 'd' : 'i', memo->joined ? 'j' : '-', memo->held ? 'h' : '-',
                        memo->id, memo->contents, memo->version, memo->started);
 
-    if (!memo->done && !import_memos_have_room(broker)) {
+    broker_memo_usage(broker, MEMO_IMPORT, &usage);
+    if (!memo->done && usage.bytes >= IMPORT_MEMOS_BYTES_MOST) {
         return STATUS_NO_MEMORY;
     }
     return source_memo_set(broker, source_memo_key(source, memo->from, room),

@@ -46,17 +46,6 @@ static bool ranks_below(const struct metric_candidate *a, const struct metric_ca
     return a->rank != b->rank ? a->rank < b->rank : a->place > b->place;
 }
 
-// Puts the candidate at `at`, or further up.
-static void ranking_sift_up(struct metric_ranking *ranking, size_t at,
-                            const struct metric_candidate *candidate)
-{
-    while (at > 0 && ranks_below(candidate, &ranking->all[(at - 1) / 2])) {
-        ranking->all[at] = ranking->all[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    ranking->all[at] = *candidate;
-}
-
 // Replaces the top: puts the candidate there, or further down.
 static void ranking_sift_down(struct metric_ranking *ranking,
                               const struct metric_candidate *candidate)
@@ -79,8 +68,14 @@ static void ranking_sift_down(struct metric_ranking *ranking,
 
 void metric_ranking_offer(struct metric_ranking *ranking, const struct metric_candidate *candidate)
 {
+    size_t at = ranking->count;
+
     if (ranking->count < ranking->room) {
-        ranking_sift_up(ranking, ranking->count++, candidate);
+        for (ranking->count++; at > 0 && ranks_below(candidate, &ranking->all[(at - 1) / 2]);
+             at = (at - 1) / 2) {
+            ranking->all[at] = ranking->all[(at - 1) / 2];
+        }
+        ranking->all[at] = *candidate;
     } else if (ranking->count == 0 || ranks_below(candidate, &ranking->all[0])) {
         metric_gauges_add(&ranking->rest, &candidate->gauges);
     } else {
