@@ -12,7 +12,7 @@ bool image_possible_change(const struct job_change *change)
             change->state == JOB_BURIED);
 }
 
-bool image_possible_past(const struct dead_letter *past)
+bool image_possible_dead_letter(const struct dead_letter *past)
 {
     return past->why == DEAD_NOT ||
            (past->why < DEAD_REASONS && past->attempts <= JOB_ATTEMPTS_MAX && past->queue.len > 0 &&
@@ -21,7 +21,7 @@ bool image_possible_past(const struct dead_letter *past)
 
 enum status image_check(const struct job_image *image)
 {
-    if (!image_possible_change(&image->now) || !image_possible_past(&image->dead_letter) ||
+    if (!image_possible_change(&image->now) || !image_possible_dead_letter(&image->dead_letter) ||
         image->key_kind > KEY_CONTENT || image->on_fail > ON_FAIL_DROP ||
         image->on_loss > ON_LOSS_BACK) {
         return STATUS_BAD_NAME;
@@ -97,7 +97,7 @@ static bool image_set_delay(struct broker *broker, struct job *job, uint32_t del
     return extra || !delay;
 }
 
-bool image_set_past(struct broker *broker, struct job *job, const struct dead_letter *past)
+bool image_set_dead_letter(struct broker *broker, struct job *job, const struct dead_letter *past)
 {
     if (past->why != DEAD_NOT) {
         return dead_letter_set(broker, job, past);
@@ -133,7 +133,7 @@ struct job *image_job_new(struct broker *broker, struct queue *queue, const stru
     job->attempts = image->now.attempts & 0x3ffu;
     if (!image_set_counters(broker, job, &image->now.counters) ||
         !image_set_delay(broker, job, image->now.delay) ||
-        !image_set_past(broker, job, &image->dead_letter)) {
+        !image_set_dead_letter(broker, job, &image->dead_letter)) {
         job_free(broker, job);
         return NULL;
     }

@@ -9,9 +9,9 @@
 #include "core/record.h"
 #include "core/status.h"
 
-// Whether a job could be in that state; whether it could have that past.
+// Whether a job could be in that state; whether it could be a dead letter like that.
 bool image_possible_change(const struct job_change *change);
-bool image_possible_past(const struct dead_letter *past);
+bool image_possible_dead_letter(const struct dead_letter *past);
 // Whether a job could be like that: STATUS_BAD_NAME, STATUS_TOO_LARGE.
 enum status image_check(const struct job_image *image);
 
@@ -22,8 +22,8 @@ nsec_t image_on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_f
 // The place of a job that is in that state. Burials that are given out later are above that of a
 // buried job.
 struct job_place image_place(struct broker *broker, const struct job_change *change);
-// Gives the job that past, or, if it is DEAD_NOT, none. False without memory.
-bool image_set_past(struct broker *broker, struct job *job, const struct dead_letter *past);
+// Makes the job that dead letter, or, for DEAD_NOT, none. False without memory.
+bool image_set_dead_letter(struct broker *broker, struct job *job, const struct dead_letter *past);
 // Sets the counters of the job. False without memory: some of them may not be set then.
 bool image_set_counters(struct broker *broker, struct job *job,
                         const struct job_counters *counters);

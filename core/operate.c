@@ -265,8 +265,8 @@ unsigned act_states(const struct act *act)
     UNREACHABLE();
 }
 
-static enum status act_on(struct broker *broker, struct session *by, struct job *job,
-                          const struct act *act)
+static enum status act_apply(struct broker *broker, struct session *by, struct job *job,
+                             const struct act *act)
 {
     switch (act->kind) {
     case ACT_DELETE:
@@ -303,5 +303,5 @@ enum status broker_act(struct broker *broker, struct session *by, uint64_t id,
     if (!(act_states(act) & JOB_IN(job->state))) {
         return act->kind == ACT_MOVE ? STATUS_HELD : STATUS_WRONG_STATE;
     }
-    return act_on(broker, by, job, act);
+    return act_apply(broker, by, job, act);
 }

@@ -360,10 +360,10 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    status = image_possible_change(change) && image_possible_past(past)
+    status = image_possible_change(change) && image_possible_dead_letter(past)
                  ? restore_find_queue(broker, name, &queue)
                  : STATUS_BAD_NAME;
-    if (status == STATUS_OK && !image_set_past(broker, job, past)) {
+    if (status == STATUS_OK && !image_set_dead_letter(broker, job, past)) {
         status = STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a worker does: it takes a job, or waits for one, and reports what becomes of it.
+// What a worker does: it takes a job, or waits for one, and reports its outcome.
 
 #include "core/work.h"
 

@@ -14,7 +14,7 @@ void oracle_open(struct oracle *o, int session, bool in_turn)
         .number = ++o->stamp, .in_turn = in_turn, .wait_state = ORACLE_WAITS_NOT};
 }
 
-// The lease of the session that ends first, of those that `queue` names; -1: of all.
+// The lease of the session that ends first, among jobs of `queue`; -1: of any queue.
 static struct oracle_job *first_lease(struct oracle *o, int session, int queue)
 {
     struct oracle_job *first = NULL;
@@ -122,7 +122,7 @@ void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t i
     job->keyed = plan->key != NULL;
     job->claimed = job->seq;
     job->durable = !plan->fleeting;
-    TALLY(o, job, submitted);
+    ORACLE_COUNT(o, job, submitted);
     add_watch(job, watcher, handle);
     model_start(o, job, at, on_wall);
 }
@@ -135,8 +135,8 @@ void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place)
         job->handles[i] = job->handles[i + 1];
     }
     if (model_abandoned(job) && job->state != JOB_RESERVED) {
-        TALLY(o, job, deleted);
-        TALLY(o, job, unwanted);
+        ORACLE_COUNT(o, job, deleted);
+        ORACLE_COUNT(o, job, unwanted);
         model_end(o, job, NULL);
     }
 }
@@ -296,7 +296,7 @@ enum status oracle_complete(struct oracle *o, int session, uint64_t id)
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    TALLY(o, job, completed);
+    ORACLE_COUNT(o, job, completed);
     model_done(o, job);
     model_end(o, job, "complete");
     return STATUS_OK;
@@ -323,14 +323,14 @@ enum status oracle_release(struct oracle *o, int session, uint64_t id, uint32_t 
         return STATUS_NOT_FOUND;
     }
     if (model_abandoned(job)) {
-        TALLY(o, job, failed);
+        ORACLE_COUNT(o, job, failed);
         model_end(o, job, NULL);
         return STATUS_OK;
     }
     job->pri = pri;
     job->releases++;
-    TALLY(o, job, releases);
-    TALLY(o, job, retries);
+    ORACLE_COUNT(o, job, releases);
+    ORACLE_COUNT(o, job, retries);
     model_tell_watchers(o, job, "retried");
     model_start(o, job, o->now.mono + delay_for, false);
     job->imposed = true;
@@ -346,7 +346,7 @@ enum status oracle_bury(struct oracle *o, int session, uint64_t id, uint32_t pri
     }
     model_done(o, job);
     if (!job->durable) {
-        TALLY(o, job, failed);
+        ORACLE_COUNT(o, job, failed);
         model_end(o, job, "failed");
         return STATUS_OK;
     }
@@ -401,7 +401,7 @@ enum status oracle_cancel(struct oracle *o, uint64_t id, bool even_held)
     if (job->state == JOB_RESERVED && !even_held) {
         return STATUS_HELD;
     }
-    TALLY(o, job, deleted);
+    ORACLE_COUNT(o, job, deleted);
     model_end(o, job, "cancelled");
     return STATUS_OK;
 }
@@ -453,8 +453,8 @@ static struct oracle_job *delay_due(struct oracle *o, bool on_wall)
     return first;
 }
 
-// The lease that ends next, of those that are over; of one moment, those of the session that was
-// opened first go first, then the place among equals decides.
+// The next lease that is over: the one that ends first, then that of the session that was opened
+// first, then the first by place among equals.
 static struct oracle_job *lease_due(struct oracle *o)
 {
     struct oracle_job *first = NULL;
@@ -562,7 +562,7 @@ nsec_t oracle_next_due(const struct oracle *o)
         } else if (job->id && job->state == JOB_DELAYED) {
             nsec_t left = model_left_until(o, job->due_at, job->on_wall);
 
-            // A calendar moment may come nearer at any time: somebody must look.
+            // The wall clock may be set at any time, so it must be read again.
             next = model_min(next, o->now.mono + (job->on_wall ? model_min(left, SEC(1)) : left));
         } else if (job->id) {
             next = model_min(next, model_over_at(o, job));

@@ -2,9 +2,9 @@
 #ifndef TANDEM_TESTS_CORE_ORACLE_H
 #define TANDEM_TESTS_CORE_ORACLE_H
 
-// The model of the broker, said once more in the plainest way: arrays that are searched from end to
-// end. It is slow and small, so that it can be compared with the rules by reading, and the broker
-// with it by chance (core_random_test.c). What sessions would be told is gathered as lines.
+// A second implementation of the broker, as plain as possible: arrays that are searched from end to
+// end. It is slow and small, so that a reader can compare it with the rules of MODEL.md, and random
+// runs compare the broker with it (random_test.c). The events of sessions are collected as lines.
 
 #include "tests/core/stage.h"
 
@@ -15,11 +15,11 @@ enum oracle_wait_state { ORACLE_WAITS_NOT, ORACLE_WAITS_FOR_JOB, ORACLE_WAITS_FO
 
 struct oracle_sub {
     bool on;
-    bool barred;     // its caller may not have it
+    bool barred;     // its caller may not work on that queue
     uint64_t joined; // when it began to wait along with a session that waited already
     nsec_t limit_for;
     enum on_limit on_limit;
-    int64_t served; // when a job was last taken from it; negative: none was since it was made then
+    int64_t served; // when a job was last taken from it; negative: none since it was made
 };
 
 struct oracle_session {
@@ -27,14 +27,14 @@ struct oracle_session {
     bool in_turn;
     struct oracle_sub subs[ORACLE_QUEUES];
     enum oracle_wait_state wait_state;
-    bool ruled; // it may work on queues that `allowed` says, else on all
+    bool ruled; // it may work on the queues in `allowed` only
     bool allowed[ORACLE_QUEUES];
     uint64_t waits_since; // when it began to wait
     nsec_t until, margin_for;
 };
 
 struct oracle_job {
-    uint64_t id; // 0: there is none here
+    uint64_t id; // 0: the place is free
     struct plan plan;
     int queue;
     enum job_state state;
@@ -53,7 +53,7 @@ struct oracle_job {
     uint64_t placed;           // when it came to the place where it is
     nsec_t created_at;         // monotonic
     nsec_t ready_at, begun_at; // READY: since when; RESERVED: since when
-    bool renewed;              // RESERVED: its time to run has started anew
+    bool renewed;              // RESERVED: its time to run has been renewed
     bool keyed, durable;
     uint64_t claimed; // when it got its key
     int watches;
@@ -65,11 +65,11 @@ struct oracle_times {
     uint64_t count, sum_us;
 };
 
-// What the policy of a queue says (0: nothing), and what was taken of late.
+// The policy of a queue (0: no limit), and the state of its rate.
 struct oracle_gate {
     uint64_t max_jobs, max_running, interval_for, burst, weight;
     nsec_t rests_at;   // its rate is at rest from then on
-    nsec_t wakes_at;   // somebody looks at it then; NSEC_NEVER: nobody does
+    nsec_t wakes_at;   // its gate is examined then; NSEC_NEVER: never
     uint64_t closed;   // when its rate closed it
     nsec_t expire_for; // that a job may be ready
     uint64_t tag;      // its next turn, where it has a weight
@@ -84,10 +84,10 @@ struct oracle {
     struct oracle_session sessions[ORACLE_SESSIONS];
     struct oracle_job jobs[ORACLE_JOBS];
     nsec_t paused_until[ORACLE_QUEUES]; // 0: not paused
-    bool pause_over[ORACLE_QUEUES];     // its last pause came to its end, which no record tells
+    bool pause_over[ORACLE_QUEUES];     // its last pause ended by itself, which is not recorded
     struct oracle_gate gates[ORACLE_QUEUES];
     uint64_t others; // the tag of all queues without a weight
-    bool gathering;  // jobs become ready together: they and waiters meet when all have
+    bool gathering;  // several jobs become ready together: they are assigned when all are ready
     size_t lines;
     char told[ORACLE_LINES][ORACLE_LINE];
 };
@@ -100,7 +100,7 @@ void oracle_unsubscribe(struct oracle *o, int session, int queue, bool give_back
 
 struct oracle_job *oracle_find(struct oracle *o, uint64_t id);
 
-// The live job that the plan joins; NULL where it would be a new one.
+// The live job that the plan joins; NULL if it makes a new one.
 struct oracle_job *oracle_namesake(struct oracle *o, int queue, const char *key);
 // The job that has held that key longest, in whatever queue; NULL for none.
 const struct oracle_job *oracle_first_of_name(const struct oracle *o, const char *key);
@@ -108,7 +108,7 @@ void oracle_put(struct oracle *o, int queue, const struct plan *plan, uint64_t i
                 struct watch *handle);
 void oracle_unwatch(struct oracle *o, struct oracle_job *job, int place);
 
-// The caller may work on these queues, on all where it is NULL.
+// The caller may work on these queues only; NULL: on all.
 void oracle_grant(struct oracle *o, int session, const bool *allowed);
 bool oracle_may_work(const struct oracle *o, int session, int queue);
 
@@ -135,10 +135,11 @@ void oracle_pause(struct oracle *o, int queue, nsec_t pause_for);
 // Sets the present and does what is due.
 void oracle_tick(struct oracle *o, struct instant now);
 
-// Nudges sessions that wait for it beside ready jobs, and forgets queues that nothing refers to.
+// Nudges sessions that wait for a nudge of a queue with ready jobs, and frees queues that nothing
+// refers to.
 void oracle_settle(struct oracle *o);
 
-// Asserts that sessions were told on the stage what they were here, since the last time.
+// Asserts that the sessions of the stage got the same events as those here since the last call.
 void oracle_expect_told(struct oracle *o, struct stage *s);
 
 // The next monotonic moment at which something is due.

@@ -121,7 +121,7 @@ static uint64_t stride_of(const struct oracle *o, int place)
     return place < ORACLE_QUEUES ? STRIDE / o->gates[place].weight : STRIDE;
 }
 
-// What the session may choose from; how much is at the lowest priority number.
+// The candidates of the session; the number of those with the lowest priority number.
 static struct candidates gather(struct oracle *o, int session)
 {
     const struct oracle_session *who = &o->sessions[session];
@@ -265,4 +265,36 @@ void oracle_play_policy(struct oracle *o, struct stage *s, uint64_t random,
     stage_step(s);
     model_expire_all(o);
     model_meet_all(o);
+}
+
+//
+// Expiry
+//
+
+// The core stores waits in steps of this length.
+#define WAIT_STEP (INT64_C(1) << 20)
+
+static nsec_t steps_until_over(const struct oracle_gate *gate)
+{
+    return (gate->expire_for - 1) / WAIT_STEP + 2;
+}
+
+nsec_t model_over_at(const struct oracle *o, const struct oracle_job *job)
+{
+    const struct oracle_gate *gate = &o->gates[job->queue];
+
+    return job->state == JOB_READY && gate->expire_for > 0
+               ? (job->ready_at / WAIT_STEP + steps_until_over(gate)) * WAIT_STEP
+               : NSEC_NEVER;
+}
+
+void model_expire_all(struct oracle *o)
+{
+    EACH_JOB(o, job)
+    {
+        if (model_over_at(o, job) <= o->now.mono) {
+            ORACLE_COUNT(o, job, expired);
+            model_end(o, job, "failed");
+        }
+    }
 }

@@ -14,7 +14,7 @@ static enum status bury(struct oracle *o, struct oracle_job *job, const struct a
     if (job->durable) {
         model_bury(o, job);
     } else {
-        TALLY(o, job, failed);
+        ORACLE_COUNT(o, job, failed);
         model_end(o, job, "failed");
     }
     return STATUS_OK;
@@ -108,7 +108,7 @@ enum status oracle_act(struct oracle *o, uint64_t id, const struct act *act, int
 }
 
 //
-// By chance
+// Random acts
 //
 
 static uint32_t draw(uint64_t *chance, uint32_t bound)
@@ -176,7 +176,7 @@ static size_t list_jobs(struct oracle *o, int queue, enum job_state state, uint6
     return count;
 }
 
-// Does it to those that are listed; answers how many it was done to.
+// Acts on the listed jobs; the number of jobs that changed.
 static uint64_t model_sweep(struct oracle *o, const struct sweep *sweep, int to,
                             const uint64_t ids[ORACLE_JOBS], size_t count)
 {

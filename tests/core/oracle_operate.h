@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_CORE_ORACLE_OPERATE_H
 #define TANDEM_TESTS_CORE_ORACLE_OPERATE_H
 
-// What operators do, as the model says it, and the broker made to do the same by chance.
+// The acts of operators by the model, and random acts that the broker and the model both do.
 
 #include "tests/core/oracle.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/core/oracle_restart.h"
 
-// The oracle's job that has been buried in the queue longest, of those that `again` still has.
+// The oracle's job that was buried first in the queue, among jobs that `again` still has.
 static uint64_t longest_buried(const struct oracle *o, struct stage *again, int queue)
 {
     const struct oracle_job *first = NULL;
@@ -31,7 +31,7 @@ static void compare_buried(const struct oracle *o, struct stage *again, int queu
     } while (id);
 }
 
-// `stepped`: by a clock that was set meanwhile, it may be over, or not be.
+// `stepped`: the clock was set meanwhile, so that the delay may be over or not.
 static void compare_pause(nsec_t left_for, struct stage *again, const char *name, bool stepped)
 {
     if (!stage_find(again, name)) {
@@ -44,7 +44,7 @@ static void compare_pause(nsec_t left_for, struct stage *again, const char *name
     assert_status(STATUS_OK, stage_pause(again, name, 0));
 }
 
-// All that is ready: the best first, equals by their ids.
+// All ready jobs: the best first, equals by their ids.
 static void compare_takes(struct stage *again, const char *const queue_names[ORACLE_QUEUES])
 {
     struct actor *worker = stage_open(again, "worker");
@@ -91,7 +91,8 @@ static void compare_replayed(const struct oracle *o, const struct job_change *li
         expected.imposed = replayed->imposed;
     }
     if (o->stepped && live->state == JOB_DELAYED && !live->on_wall) {
-        // By a clock that was set meanwhile, it may be over, and never lasts longer than in all.
+        // If the clock was set meanwhile, the delay may be over, and never exceeds its whole
+        // length.
         expected.state = replayed->state == JOB_READY ? JOB_READY : JOB_DELAYED;
         expected.due_at = replayed->due_at;
         expected.imposed = replayed->state == JOB_DELAYED && live->imposed;
@@ -110,7 +111,7 @@ static void compare_job(const struct oracle *o, struct stage *live, struct stage
     assert_memory_equal(original.queue.ptr, copy.queue.ptr, copy.queue.len);
     if (replayed) {
         compare_replayed(o, &original.now, &copy.now);
-        // Since the last record, leases may have begun and ended that none tells of.
+        // Leases may have begun and ended since the last record.
         assert_true(copy.now.counters.reserves <= original.now.counters.reserves &&
                     copy.now.counters.timeouts <= original.now.counters.timeouts);
         assert_true(copy.now.counters.reserves >= copy.now.attempts);

@@ -31,8 +31,8 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-// What is told within one step has no order but for one session and one job, and those cannot be
-// told two things in a step.
+// The events of one step have an order only within one session and one job, and these get at most
+// one event per step.
 void oracle_expect_told(struct oracle *o, struct stage *s)
 {
     char lines[ORACLE_LINES][ORACLE_LINE];
@@ -121,7 +121,7 @@ void model_end(struct oracle *o, struct oracle_job *job, const char *told)
 }
 
 //
-// What is counted
+// Counters
 //
 
 static void add_time(struct oracle_times *times, nsec_t span)
@@ -264,7 +264,7 @@ void model_ready(struct oracle *o, struct oracle_job *job)
     }
 }
 
-// The best job of all queues that somebody waits on; NULL for none.
+// The best job of all queues that sessions wait on; NULL for none.
 static struct oracle_job *best_wanted(struct oracle *o)
 {
     struct oracle_job *best = NULL;
@@ -281,7 +281,7 @@ static struct oracle_job *best_wanted(struct oracle *o)
     return best;
 }
 
-// The best jobs go to those who wait for them, as long as there are any of both.
+// Assigns the best jobs while there are ready jobs and sessions that wait for them.
 void model_meet_all(struct oracle *o)
 {
     struct oracle_job *best;
@@ -291,7 +291,7 @@ void model_meet_all(struct oracle *o)
     }
 }
 
-// The same start as said by either clock, counted from now.
+// The time from now to that start, whichever clock it is given by.
 nsec_t model_left_until(const struct oracle *o, nsec_t at, bool on_wall)
 {
     return at - (on_wall ? o->now.wall : o->now.mono);
@@ -318,13 +318,13 @@ void model_bury(struct oracle *o, struct oracle_job *job)
     job->state = JOB_BURIED;
     job->buried = ++o->stamp;
     job->placed = o->stamp;
-    TALLY(o, job, buried);
+    ORACLE_COUNT(o, job, buried);
     job->keyed = false;
 }
 
 void model_failed(struct oracle *o, struct oracle_job *job)
 {
-    TALLY(o, job, failed);
+    ORACLE_COUNT(o, job, failed);
     if (job->durable && job->plan.on_fail == ON_FAIL_BURY) {
         model_bury(o, job);
     } else {
@@ -344,16 +344,16 @@ void model_lost(struct oracle *o, struct oracle_job *job, enum loss why)
     job->attempts++;
     if (why != LOST_LEFT) {
         job->timeouts++;
-        TALLY(o, job, timeouts);
+        ORACLE_COUNT(o, job, timeouts);
     }
     if (model_abandoned(job)) {
-        TALLY(o, job, failed);
+        ORACLE_COUNT(o, job, failed);
         model_end(o, job, NULL);
     } else if ((most && job->attempts >= most) ||
                (why == LOST_LIMIT && job->on_limit == ON_LIMIT_FAIL)) {
         model_failed(o, job);
     } else {
-        TALLY(o, job, retries);
+        ORACLE_COUNT(o, job, retries);
         if (why != LOST_TTR) {
             model_tell_watchers(o, job, "retried");
         }
@@ -365,7 +365,7 @@ void model_lost(struct oracle *o, struct oracle_job *job, enum loss why)
     }
 }
 
-// Before a buried job leaves that state.
+// To be called before a buried job leaves that state.
 void model_reclaim_key(struct oracle *o, struct oracle_job *job)
 {
     if (job->state == JOB_BURIED && job->plan.key &&
@@ -379,12 +379,12 @@ void model_kick(struct oracle *o, struct oracle_job *job)
 {
     model_reclaim_key(o, job);
     job->kicks++;
-    TALLY(o, job, kicks);
+    ORACLE_COUNT(o, job, kicks);
     job->attempts = 0;
     model_ready(o, job);
 }
 
-// Of two jobs of that state.
+// Whether one job comes before the other in that state.
 static bool kicked_before(const struct oracle *o, const struct oracle_job *a,
                           const struct oracle_job *b)
 {

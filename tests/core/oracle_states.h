@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_CORE_ORACLE_STATES_H
 #define TANDEM_TESTS_CORE_ORACLE_STATES_H
 
-// Private to the oracle: how a job goes from one state to another, and who is told.
+// Private to the oracle: how a job goes from one state to another, and which sessions are told.
 
 #include "tests/core/oracle.h"
 
@@ -10,8 +10,8 @@
     for (struct oracle_job *job = (o)->jobs; job < (o)->jobs + ORACLE_JOBS; job++)                 \
         if (job->id)
 
-// One more of a counter, of the queue and of the broker.
-#define TALLY(o, job, what) ((o)->ever.what++, (o)->ever_of[(job)->queue].what++)
+// Adds one to a counter of the queue and of the broker.
+#define ORACLE_COUNT(o, job, what) ((o)->ever.what++, (o)->ever_of[(job)->queue].what++)
 
 enum loss { LOST_LEFT, LOST_TTR, LOST_LIMIT };
 
@@ -20,7 +20,7 @@ void model_tell_watchers(struct oracle *o, const struct oracle_job *job, const c
 nsec_t model_min(nsec_t a, nsec_t b);
 struct oracle_job *model_held(struct oracle *o, int session, uint64_t id);
 void model_end(struct oracle *o, struct oracle_job *job, const char *told);
-// The session is subscribed, and to no queue that it may work on.
+// Whether the session is subscribed, but to no queue that it may work on.
 bool model_is_barred(const struct oracle_session *who);
 void model_lease(struct oracle *o, struct oracle_job *job, int session, bool by_id);
 bool model_assign(struct oracle *o, struct oracle_job *job);
@@ -33,7 +33,7 @@ void model_failed(struct oracle *o, struct oracle_job *job);
 bool model_abandoned(const struct oracle_job *job);
 void model_lost(struct oracle *o, struct oracle_job *job, enum loss why);
 void model_reclaim_key(struct oracle *o, struct oracle_job *job);
-// The word of its worker that it is done with it.
+// The worker reports that it has finished the job.
 void model_done(struct oracle *o, const struct oracle_job *job);
 void model_forget_counts(struct oracle *o, int queue);
 void model_kick(struct oracle *o, struct oracle_job *job);

@@ -5,7 +5,7 @@
 #include "tests/core/oracle_gates.h"
 #include "tests/core/oracle_operate.h"
 #include "tests/core/oracle_restart.h"
-#include "tests/core/oracle_sight.h"
+#include "tests/core/oracle_inspect.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct game {
     uint64_t last_id;
     uint32_t queues;
     bool policies; // queues have policies, which change
-    struct sight sight;
+    struct oracle_inspector inspector;
 };
 
 static uint32_t below(struct game *g, uint32_t bound)
@@ -421,7 +421,7 @@ static void compare(struct game *g)
 
     oracle_expect_told(&g->o, g->s);
     compare_names(g);
-    sight_compare(&g->sight, g->last_id, below(g, 3), below(g, 4));
+    oracle_inspect_compare(&g->inspector, g->last_id, below(g, 3), below(g, 4));
     for (const struct oracle_job *job = g->o.jobs; job < g->o.jobs + ORACLE_JOBS; job++) {
         if (job->id) {
             compare_job(g, job);
@@ -517,8 +517,8 @@ static void play(uint64_t seed)
     for (int i = 0; i < ORACLE_QUEUES; i++) {
         g->o.gates[i].wakes_at = NSEC_NEVER;
     }
-    g->sight =
-        (struct sight){.s = g->s, .o = &g->o, .queue_names = queue_names, .queues = (int)g->queues};
+    g->inspector = (struct oracle_inspector){
+        .s = g->s, .o = &g->o, .queue_names = queue_names, .queues = (int)g->queues};
     broker_observe(g->s->broker, true);
     for (int i = 0; i < ORACLE_SESSIONS; i++) {
         open_session(g, i);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// How often work may be left over before we say that it never ends.
+// The number of turns after which work that is still pending counts as endless.
 enum { STAGE_PATIENCE = 1000000 };
 
 void stage_step(struct stage *s)
@@ -41,7 +41,7 @@ static void text_expect(struct stage_text *text, const char *expected)
 }
 
 //
-// What the store is told
+// The store
 //
 
 static bool store_room(void *store, const struct record *record)
@@ -79,7 +79,7 @@ static uint64_t store_append(void *store, const struct record *record)
     };
     struct stage *s = store;
 
-    // The rooms of a burial and of the end were granted with the submission.
+    // The submission has reserved room for a burial and for the end.
     if (record->kind != RECORD_BURY && record->kind != RECORD_END) {
         assert_true(s->roomy & STORE_REFUSES(record->kind));
     }

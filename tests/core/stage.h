@@ -3,11 +3,11 @@
 #define TANDEM_TESTS_CORE_STAGE_H
 
 // A stage for stories about the broker: the broker itself in virtual time, a store that writes down
-// what it is told, and actors, sessions that write down what they are told. What happened is then
-// compared as text: "w leased 1; c complete 1 done".
+// its records, and actors, which are sessions that write down what they are told. These texts are
+// then compared: "w leased 1; c complete 1 done".
 //
-// Every step here ends with broker_check(), so that a story also shows that the broker's books are
-// right at each of its moments. Whatever is not expected fails the test.
+// Every step here ends with broker_check(), so that a story also shows that the broker's
+// counters and containers are right after each step. An event that is not expected fails the test.
 
 #include "core/broker.h"
 #include "core/policy.h"
@@ -22,7 +22,7 @@
 #define SEC(n) ((nsec_t)(n)*NSEC_PER_SEC)
 #define MSEC(n) ((nsec_t)(n)*NSEC_PER_MSEC)
 
-// Where both clocks stand at first; far enough from 0 to tell a moment from a duration.
+// The first value of both clocks; far enough from 0 to tell a moment from a duration.
 #define STAGE_MONO_AT SEC(1000)
 #define STAGE_WALL_AT SEC(1700000000)
 
@@ -46,14 +46,14 @@ struct stage {
     struct actor actors[STAGE_ACTORS];
     struct stage_text told;     // what actors were told
     struct stage_text recorded; // what the store was told
-    size_t tellings;            // how many times actors were told something
-    bool mute;                  // keep only the number of tellings
-    bool settling;              // actors may be told something
+    size_t tellings;            // the number of events that actors were told
+    bool mute;                  // keep only their number
+    bool settling;              // the broker may call actors back
     unsigned refused;           // the store has no room for records of kind k where bit k is set
-    unsigned roomy;             // kinds that the store was asked room for in this step
+    unsigned roomy;             // kinds of records that the store granted room for in this step
     uint64_t appended;          // records; each has a position of its own, counted from 1
-    uint64_t event_at;          // the position that the last event told of
-    bool was_buried;            // as the last record said, and the last room that was asked for
+    uint64_t event_at;          // the position of the last event
+    bool was_buried;            // in the last record, and in the last request for room
     bool room_was_buried;
     uint64_t ids_at; // the position of the ids of jobs that are not durable
 };
@@ -61,7 +61,7 @@ struct stage {
 #define STORE_REFUSES(kind) (1u << (kind))
 #define STORE_REFUSES_ALL (~0u)
 
-// A story on a stage of its own. cmocka hands the stage in as *state.
+// A story on a stage of its own, which cmocka passes as *state.
 #define STORY(f) cmocka_unit_test_setup_teardown(f, stage_setup, stage_teardown)
 int stage_setup(void **state);
 int stage_teardown(void **state);
@@ -74,24 +74,24 @@ void stage_free(struct stage *s);
 #define assert_status(expected, actual)                                                            \
     assert_string_equal(status_text(expected), status_text(actual))
 
-// The end of a step: asserts that the books are right, and forgets what the store granted. Every
-// step below ends so.
+// The end of a step: checks the broker, and drops the room that the store granted. Every step
+// below ends so.
 void stage_step(struct stage *s);
 
 void stage_text_add(struct stage_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 //
-// Time and telling
+// Time and events
 //
 
-// Settles and ticks without moving the clock until nothing is left over.
+// Settles and ticks without moving the clock until no work is pending.
 void stage_settle(struct stage *s);
 
 // Lets time pass on both clocks, then settles.
 void stage_advance(struct stage *s, nsec_t by_for);
 
-// Goes straight to the moment that the broker asked for; it must have asked for one.
+// Advances to the next due moment of the broker; there must be one.
 void stage_advance_to_due(struct stage *s);
 
 // Moves the wall clock alone, then settles.
@@ -120,19 +120,19 @@ struct actor *stage_worker(struct stage *s, const char *name, const char *queue)
 void act_close(struct actor *a);
 void act_subscribe(struct actor *a, const char *queue);
 void act_subscribe_on(struct actor *a, const char *queue, nsec_t limit_for, enum on_limit on_limit);
-// What its caller may do from now on; NULL: everything. Whether it lost a queue.
+// Sets what its caller may do; NULL: everything. Whether the session lost a queue.
 bool act_grant(struct actor *a, const struct grant *list, size_t count);
-// As far as one slice reaches.
+// The same, one slice of it.
 enum grant_progress act_grant_slice(struct actor *a, const struct grant *list, size_t count);
 
 void act_unsubscribe(struct actor *a, const char *queue);
 void act_give_back(struct actor *a, const char *queue); // unsubscribes, and leases end
 
-// The id of the job taken, 0 where none is ready that it may have.
+// The id of the job taken, 0 if no job that it may take is ready.
 uint64_t act_take(struct actor *a);
 enum status act_take_id(struct actor *a, uint64_t id);
 
-// Takes until nothing is ready, completes each, and asserts the order: "3 1 2".
+// Takes and completes jobs until none is ready, and asserts their order: "3 1 2".
 void act_drain(struct actor *a, const char *order);
 
 // Waits without end and without a margin; the wait must be accepted.
@@ -156,8 +156,8 @@ enum status act_warning(struct actor *a, uint64_t id, const char *text);
 // Jobs
 //
 
-// A job in one line: PUT(s, .pri = 5, .body = "hello"). What is not named is 0, except that the
-// queue is "q" and the body empty, and that a job is durable unless it is fleeting.
+// A job in one line: PUT(s, .pri = 5, .body = "hello"). Members that are not named are 0, except
+// that the queue is "q" and the body empty, and that a job is durable unless it is fleeting.
 struct plan {
     const char *queue;
     uint32_t pri;
@@ -185,17 +185,17 @@ uint64_t stage_put(struct stage *s, const struct plan *plan);
 #define SUBMIT(a, ...) act_submit((a), PLAN(__VA_ARGS__))
 struct submission act_submit(struct actor *a, const struct plan *plan);
 
-// Submits, whatever the answer is. `submission` may be NULL.
+// Submits and returns the answer. `submission` may be NULL.
 enum status stage_try_put(struct stage *s, struct actor *watcher, const struct plan *plan,
                           struct submission *submission);
 
-// A job that is buried, with the help of an actor that comes and goes.
+// Submits a job and buries it, by an actor of its own.
 #define PUT_BURIED(s, ...) stage_put_buried((s), PLAN(__VA_ARGS__))
 uint64_t stage_put_buried(struct stage *s, const struct plan *plan);
 
 enum status stage_cancel(struct stage *s, uint64_t id);
 enum status stage_cancel_held(struct stage *s, uint64_t id);
-// What an operator does; `by` NULL: the host.
+// Acts of an operator; `by` NULL: the host.
 #define ACT(...) (&(const struct act){__VA_ARGS__})
 enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct act *act);
 
@@ -204,22 +204,22 @@ enum status stage_kick_id(struct stage *s, uint64_t id);
 enum status stage_pause(struct stage *s, const char *queue, nsec_t pause_for);
 void stage_unwatch(struct stage *s, struct watch *watch);
 
-// From now on this is the policy of all queues whose names fit, and of no others:
+// Sets the policy of all queues whose names match, and of no others:
 // POLICY(s, "*", .max_jobs = 5).
 #define POLICY(s, glob, ...) stage_set_policy((s), (glob), &(const struct policy_spec){__VA_ARGS__})
 void stage_set_policy(struct stage *s, const char *glob, const struct policy_spec *spec);
 
-// JOB_GONE where there is no such job.
+// JOB_GONE if there is no such job.
 enum job_state stage_state(struct stage *s, uint64_t id);
 struct job_info stage_job(struct stage *s, uint64_t id);
 struct slice stage_slice(const char *text); // NULL: no bytes
 
-// NULL where there is no such queue.
+// NULL if there is no such queue.
 struct queue *stage_find(struct stage *s, const char *queue);
 struct queue_info stage_queue(struct stage *s, const char *queue);
 struct broker_info stage_info(struct stage *s);
 
-// Asserts how many jobs the queue has: ready, delayed, reserved, buried.
+// Asserts the number of jobs of the queue: ready, delayed, reserved, buried.
 void stage_expect_jobs(struct stage *s, const char *queue, uint64_t ready, uint64_t delayed,
                        uint64_t reserved, uint64_t buried);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 //
-// What actors are told
+// Events of actors
 //
 
 static bool told(struct stage *s)

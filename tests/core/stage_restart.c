@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// The monotonic clock of a process that was started anew.
+// The monotonic clock of the restarted process.
 #define RESTARTED_AT SEC(77)
 
 typedef void (*see_job)(void *context, const struct job *job);

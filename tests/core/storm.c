@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How often work may be left over before we say that it never ends.
+// The number of turns after which work that is still pending counts as endless.
 enum { PATIENCE = 200000 };
 
 const char *const storm_queues[STORM_QUEUES] = {"a", "b", "c", "d", "a.dead", "dead", "x"};
@@ -32,7 +32,7 @@ struct slice storm_queue(struct storm *g)
 }
 
 //
-// What sessions are told
+// Events of sessions
 //
 
 static void told_of_job(void *owner, const struct job *job)
@@ -160,7 +160,7 @@ struct storm *storm_new(uint64_t seed)
 }
 
 //
-// When all is done
+// The end of a run
 //
 
 static bool gives_jobs(const struct storm *g, const struct queue *queue)
@@ -184,8 +184,8 @@ static void expect_no_wait_beside_work(const struct storm *g)
     }
 }
 
-// What has been ready for too long is gone, but right after a restart. Where allocations fail, an
-// index may wait for memory.
+// No expired job is left, except right after a restart. If allocations fail, an index may wait for
+// memory.
 static void expect_none_is_over(const struct storm *g, const struct queue *queue, nsec_t most_for)
 {
     nsec_t age_for = 0;
@@ -262,8 +262,8 @@ static void expect_same_slice(struct slice a, struct slice b)
     assert_true(slice_equal(a, b));
 }
 
-// A lease, and the attempts that it spends without a policy, are not recorded; a delay may be over
-// by a clock that was set, and goes on where its job was taken by its id.
+// Leases, and the attempts that they spend without a policy, are not recorded. A delay may be over
+// because the clock was set, and goes on if its job was taken by its id.
 static void expect_same_job(const struct storm *g, const struct job *job,
                             const struct broker *again)
 {
@@ -305,7 +305,7 @@ static void expect_same_jobs(const struct storm *g, const struct broker *again)
     assert_int_equal(durable, 0);
 }
 
-// Buried jobs stand in the same order, and what is paused stays so.
+// Buried jobs keep their order, and paused queues stay paused.
 static void expect_same_queues(const struct storm *g, const struct broker *again)
 {
     for (int i = 0; i < STORM_QUEUES; i++) {

@@ -2,11 +2,11 @@
 #ifndef TANDEM_TESTS_CORE_STORM_H
 #define TANDEM_TESTS_CORE_STORM_H
 
-// A broker that everything happens to at once: all features together, slices as small as they may
-// be, a store that refuses, memory that is short or fails, restarts. There is no model of what each
-// verb answers, which core_random_test has. What is compared is what must hold whatever happens:
-// the broker's books, what sessions may be told, what the store has, and that after all is done
-// nobody waits beside work, and nothing is late.
+// Random verbs of all features at once, with the smallest slices, a store that refuses, memory that
+// is short or fails, and restarts. The answers of the verbs are not compared (core_random_test does
+// that). The storm checks what must always hold: the invariants of the broker, the events that
+// sessions may get, the jobs in the store, and that at the end no session waits beside a ready job
+// and no timer is late.
 
 #include "core/broker.h"
 #include "core/operate.h"
@@ -47,7 +47,7 @@ struct storm {
     uint64_t random;
     nsec_t restarted_at;
     uint64_t last_id;
-    unsigned fails; // of so many verbs the allocations of one fail; 0: of none
+    unsigned fails; // the allocations of one verb in this number fail; 0: none do
     bool stepped;   // the wall clock was set since the records began
     struct storm_store store;
     struct storm_session sessions[STORM_SESSIONS];
@@ -55,7 +55,7 @@ struct storm {
     size_t watch_count;
     struct storm_sweep sweeps[STORM_SWEEPS];
     struct kick kick;
-    struct queue *kicked; // NULL: none is on
+    struct queue *kicked; // NULL: no kick is under way
     struct queue_snapshot snapshot;
     bool snapshots;
 };
@@ -67,10 +67,10 @@ struct slice storm_queue(struct storm *g);
 
 struct storm *storm_new(uint64_t seed);
 
-// All is done that can be, and what must hold then is compared.
+// Lets the broker do all pending work, and checks what must hold then.
 void storm_quiesce(struct storm *g);
 
-// The broker is started anew from what its store has; what comes back is compared.
+// Restarts the broker from its store, and compares the jobs that come back.
 void storm_restart(struct storm *g);
 
 void storm_open(struct storm *g, struct storm_session *s);

@@ -16,7 +16,7 @@ static uint32_t draw(struct storm_store *store, uint32_t bound)
 }
 
 //
-// What it is told
+// Recording
 //
 
 static bool storm_has_space(void *context, const struct record *record)
@@ -37,7 +37,7 @@ static struct storm_record *next_record(struct storm_store *store, enum record_k
     return record;
 }
 
-// Copies what the slice refers to, and has it refer to the copy.
+// Replaces the bytes of the slice by a copy.
 static void keep_bytes(struct storm_store *store, struct slice *slice)
 {
     char *to = store->bytes + store->used;
@@ -173,7 +173,7 @@ void storm_store_begin(struct storm_store *store)
 }
 
 //
-// What it gives back
+// Restoring
 //
 
 void storm_store_compare(const struct storm_store *store)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Everything at once (storm.h). TANDEM_TEST_SEED is the first seed, TANDEM_TEST_RUNS how many
-// follow it, TANDEM_TEST_TRACE shows each verb.
+// Runs storms (storm.h). TANDEM_TEST_SEED is the first seed, TANDEM_TEST_RUNS the number of seeds,
+// TANDEM_TEST_TRACE prints each verb.
 #include "core/base/blob.h"
 #include "core/base/memory.h"
 #include "core/grants.h"
@@ -27,7 +27,7 @@ static bool one_in(struct storm *g, uint32_t count)
     return storm_draw(g, count) == 0;
 }
 
-// What a verb answers is compared elsewhere.
+// Other tests compare the answers of verbs.
 static void any_answer(enum status status)
 {
     (void)status;
@@ -50,7 +50,7 @@ static uint64_t some_id(struct storm *g)
     return g->last_id + 1 - storm_draw(g, (uint32_t)span);
 }
 
-// Of a job that the session holds, mostly.
+// The id of a job, mostly one that the session holds.
 static uint64_t held_id(struct storm *g, const struct storm_session *s)
 {
     struct job_cursor cursor = {0};
@@ -67,7 +67,7 @@ static uint64_t held_id(struct storm *g, const struct storm_session *s)
     return one_in(g, 12) ? some_id(g) : id;
 }
 
-// Text that is kept, of some length; the host has memory for it.
+// A text of random length that is not freed; allocating it does not fail.
 static struct blob *some_blob(struct storm *g)
 {
     static const char text[5000] = "text";
@@ -339,7 +339,7 @@ static void storm_subscribe(struct storm *g, struct storm_session *s)
     any_answer(broker_subscribe(s->session, storm_queue(g), &terms));
 }
 
-// What takes several calls, during which the session does nothing else.
+// Verbs that take several calls, during which the session does nothing else.
 static void go_on(struct storm *g, struct storm_session *s)
 {
     enum status status = STATUS_OK;
@@ -622,7 +622,7 @@ static void storm_host(struct storm *g, struct storm_session *s)
     }
 }
 
-// All that a list of one queue shows, while the rest stands still.
+// Walks a list of one queue to its end, while nothing else changes.
 static void storm_look(struct storm *g, struct storm_session *s)
 {
     const struct queue *queue = broker_queue_find(g->broker, storm_queue(g));
@@ -675,7 +675,7 @@ static void storm_settle(struct storm *g, struct storm_session *s)
     (void)broker_settle(g->broker);
 }
 
-// How often each is chosen, and whether its session may be busy then.
+// The share of each verb, and whether its session may be busy then.
 static const struct {
     unsigned weight;
     bool while_busy;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_TESTS_CORE_ORACLE_SIGHT_H
-#define TANDEM_TESTS_CORE_ORACLE_SIGHT_H
+#ifndef TANDEM_TESTS_CORE_ORACLE_INSPECT_H
+#define TANDEM_TESTS_CORE_ORACLE_INSPECT_H
 
-// What the broker shows of itself, compared with the oracle: its counts, how long jobs waited and
-// were worked on, which has waited longest, and walks over its jobs, which take a few steps now and
-// then while everything changes.
+// Compares what the broker tells about itself with the oracle: counters, times that jobs waited and
+// were worked on, the oldest ready job, and walks over its jobs, which take a few steps at a time
+// while everything changes.
 
 #include "tests/core/oracle.h"
 
 enum { SIGHT_SEEN = 4096 };
 
-struct sight {
+struct oracle_inspector {
     struct stage *s;
     struct oracle *o;
     const char *const *queue_names;
@@ -32,7 +32,8 @@ struct sight {
     } listed[SIGHT_SEEN];
 };
 
-// Compares the counts, and lets the walks go on by so many steps. `last_id` is that of all jobs.
-void sight_compare(struct sight *sight, uint64_t last_id, uint32_t walk_steps, uint32_t list_steps);
+// Compares the counters, and lets the walks take `steps` steps. `last_id`: of the newest job.
+void oracle_inspect_compare(struct oracle_inspector *inspector, uint64_t last_id,
+                            uint32_t walk_steps, uint32_t list_steps);
 
 #endif
