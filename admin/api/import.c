@@ -66,8 +66,8 @@ static void memo_set_versions(const struct broker *broker, struct source_memo *m
     }
 }
 
-// Delays a ready job until the import is confirmed; a duplicate does not end the delay. If nobody
-// confirms the import, or the process ends before, the job becomes ready after `hold_for`.
+// Delays a ready job until the import is confirmed; a duplicate does not end the delay. Without a
+// confirmation, or if the process ends before, the job becomes ready after `hold_for`.
 static void import_delay(struct broker *broker, const struct job_import *import,
                          struct job_image *image, struct source_memo *memo)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Metrics of a real broker, with jobs of real clients: both formats are well-formed, numbers are
-exact, counters never fall, and METRICS.md and the files of conf/ have the names that there are.
+exact, counters never fall, and METRICS.md and the files of conf/ use existing names.
 
 PROMTOOL in the environment is Debian's promtool."""
 
@@ -40,8 +40,8 @@ ROW = r"^\| `(\w+)` \| (\w+) \| (.*?) \| (.*) \|$"
 
 
 def shared_metrics():
-    """The metrics that METRICS.md has of a shared journal, with their labels: admin/cluster_test
-    has them."""
+    """The metrics of a shared journal in METRICS.md, with their labels. admin_cluster_test covers
+    them."""
     text = (ROOT / "admin" / "METRICS.md").read_text()
     part = text.partition("## Shared journal")[2].partition("\n## ")[0]
     return {name: set(re.findall(r"\w+", labels))
@@ -65,7 +65,7 @@ class Formats(unittest.TestCase):
         cls.journal.cleanup()
 
     def own_names(self, text):
-        """The text without what is told by the names of exporters."""
+        """The text without the names of exporters."""
         lines = text.decode().splitlines(keepends=True)
         return "".join(line for line in lines
                        if re.match(r"(# \w+ )?(tandem|process)_", line)).encode()
@@ -117,46 +117,46 @@ class Formats(unittest.TestCase):
         self.assertGreater(samples["process_open_fds", ()], 5)
 
     #
-    # What is written about them
+    # Documents
     #
 
     def test_every_metric_is_in_metrics_md_as_it_is(self):
         text = (ROOT / "admin" / "METRICS.md").read_text()
         rows = re.findall(ROW, text, re.M)
-        told = {}
+        reported = {}
         for name, family in self.world.families().items():
             labels = {label for _, labels in family.samples for label, _ in labels}
-            told[name] = family.type, labels - {"le", "rest"}, family.help
+            reported[name] = family.type, labels - {"le", "rest"}, family.help
         written = {name: (kind, set(re.findall(r"\w+", labels)), what)
                    for name, kind, labels, what in rows}
-        ours = {name: what for name, what in told.items() if name.startswith(("tandem", "process"))}
-        # This broker shares its journal with nobody.
+        ours = {name: what for name, what in reported.items() if name.startswith(("tandem", "process"))}
+        # The journal of this broker is not shared.
         self.assertEqual(written.keys() - shared_metrics().keys(), ours.keys())
         for name, (kind, labels, what) in ours.items():
-            # The kinds of memory are known where there are some.
+            # A family without samples has no labels to compare.
             labels = labels or written[name][1]
             self.assertEqual(written[name], (kind, labels, what), name)
         exporters = set(re.findall(r"`(\w+)`", text.partition("## Names of other exporters")[2]))
         self.assertEqual(exporters - {"tube", "function", "beanstalkd", "gearman",
                                       "tandem_commands_total"},
-                         told.keys() - ours.keys())
+                         reported.keys() - ours.keys())
 
     def test_metrics_of_a_shared_journal_are_in_metrics_md_as_they_are_in_the_source(self):
         source = (ROOT / "admin" / "metrics" / "metrics_process.c").read_text()
-        told = set()
+        reported = set()
         for macro, short, name, kind, what in re.findall(
                 r'(?:FAMILY\((\w+), "(\w+)"|"(tandem_\w+)", METRIC_(\w+)),\s+"(.*?)"', source):
             name, kind = name or f"tandem_cluster_{short}", (kind or macro).lower()
             if name.startswith("tandem_cluster_"):
-                told.add((name + "_total" * (kind == "counter"), kind, what))
+                reported.add((name + "_total" * (kind == "counter"), kind, what))
         text = (ROOT / "admin" / "METRICS.md").read_text()
         written = {(name, kind, what) for name, kind, _, what in re.findall(ROW, text, re.M)
                    if name in shared_metrics()}
-        self.assertGreater(len(told), 10)
-        self.assertEqual(written, told)
+        self.assertGreater(len(reported), 10)
+        self.assertEqual(written, reported)
 
     def assert_exists(self, expression):
-        """Each metric of it is there, and has the labels that it is asked for."""
+        """Each metric in the expression exists and has the labels in it."""
         labels = {}
         for name, pairs in self.world.samples():
             labels.setdefault(name, set()).update(label for label, _ in pairs)
@@ -181,7 +181,7 @@ class Formats(unittest.TestCase):
             self.assert_exists(variable["definition"])
         for note in board["annotations"]["list"]:
             self.assert_exists(note["expr"])
-        # No name is anywhere else in it.
+        # There are no names elsewhere in it.
         self.assertEqual(set(re.findall(r"tandem_\w+", text)) - set(re.findall(
             r"tandem_\w+", " ".join(targets) + json.dumps(board["templating"]))), set())
 
@@ -234,7 +234,7 @@ class Rest(unittest.TestCase):
             self.assert_exact(samples)
             for name, family in families.items():
                 for key, value in family.samples.items():
-                    # A queue that has gone and come again begins anew; the rest and the broker do not.
+                    # The counters of a queue that was removed and created again start at 0.
                     if family.type != "gauge" and "queue" not in dict(key[1]) or REST[1] in key[1]:
                         if family.type != "gauge":
                             self.assertGreaterEqual(value, before.get(key, 0), (name, key))
@@ -260,7 +260,7 @@ class Rest(unittest.TestCase):
 
 class Off(unittest.TestCase):
     def grown(self, *settings):
-        """By how many bytes a broker grows while jobs of many queues are taken."""
+        """The growth of a broker in bytes while jobs of many queues are taken."""
         world = World("journal.dir=", *settings)
         sizes = []
         for count in 100, 5000:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Prometheus itself reads a real broker, in both formats; what it is asked afterwards is what the
-broker had, and it understands each expression of the dashboard and each rule.
+"""Prometheus itself reads a real broker, in both formats; its values are those of the
+broker, and it accepts each expression of the dashboard and each rule.
 
 PROMETHEUS in the environment is Debian's prometheus."""
 
@@ -23,12 +23,11 @@ from metrics_world import ROOT, World
 sys.path.append(str(ROOT / "tests" / "support"))
 import ports  # noqa: E402
 
-GIVE_UP = 60  # seconds; only what hangs takes so long
+GIVE_UP = 60  # seconds; only a hang takes longer
 
 
 class Between(http.server.BaseHTTPRequestHandler):
-    """Between Prometheus and the broker: at /plain the broker is not told what Prometheus would
-    like best."""
+    """A proxy between Prometheus and the broker: at /plain it drops the Accept header."""
 
     world = None
     scrapes = {"/plain": [], "/open": []}
@@ -51,7 +50,7 @@ class Between(http.server.BaseHTTPRequestHandler):
 
     @classmethod
     def wait_for(cls, count):
-        """That many more scrapes of each: those before the last have been taken in."""
+        """Waits for `count` more scrapes of each path; all but the last are stored then."""
         with cls.more:
             wanted = {path: len(kinds) + count for path, kinds in cls.scrapes.items()}
             assert cls.more.wait_for(lambda: all(len(cls.scrapes[path]) >= most
@@ -95,7 +94,7 @@ class Prometheus:
         return {sample["metric"].get("job"): float(sample["value"][1]) for sample in found}
 
     def wait_for(self, query, values):
-        """What was scraped is there a moment later."""
+        """Scraped values are stored a moment later."""
         give_up_at = time.monotonic() + GIVE_UP
         while (found := self.values(query)) != values:
             assert time.monotonic() < give_up_at, (query, found)
@@ -119,7 +118,7 @@ class Reads(unittest.TestCase):
         for i in range(6):
             cls.world.put(b"q%d" % i, i)
         cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Between)
-        # Where the set-up fails, it must not keep the process from ending.
+        # If the setup fails, it must not block the end of the process.
         cls.thread = threading.Thread(target=cls.server.serve_forever, daemon=True)
         cls.thread.start()
         cls.prometheus = Prometheus(cls.folder.name, "%s:%d" % cls.server.server_address)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A tandemd whose metrics are read, and clients of each protocol that give it jobs."""
+"""A tandemd with metrics, and clients of each protocol that submit jobs."""
 
 import http.client
 import os
@@ -38,7 +38,7 @@ class World:
         return self.broker.stop()
 
     def fetch(self, accept=None, path="/metrics"):
-        """Type and text of an answer."""
+        """Type and text of a reply."""
         connection = http.client.HTTPConnection(*self.address("admin"))
         connection.request("GET", path, headers={"Accept": accept} if accept else {})
         answer = connection.getresponse()
@@ -54,7 +54,7 @@ class World:
         return open_metrics.samples(self.families())
 
     def bean(self, line, body=None):
-        """A beanstalk command, and the line that answers; what follows it is read, too."""
+        """Sends a beanstalk command and reads the reply."""
         self.beans.sendall(line + b"\r\n" + (b"" if body is None else body + b"\r\n"))
         answer = self.heard.readline().rstrip(b"\r\n").split()
         if answer[0] in (b"RESERVED", b"OK"):
@@ -68,7 +68,7 @@ class World:
         self.bean(b"use default")
 
     def work(self, queue, how=b"delete %s"):
-        """A job of the queue is taken, and ended so."""
+        """Takes a job of the queue and ends it this way."""
         self.bean(b"watch " + queue)
         self.bean(b"ignore default")
         answer = self.bean(b"reserve-with-timeout 0")

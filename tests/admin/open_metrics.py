@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Texts of metrics, read strictly: OpenMetrics 1.0 as its specification has it, and, for
-comparison, Prometheus' format 0.0.4. What is malformed raises Malformed."""
+"""Strict parser of OpenMetrics 1.0 by its specification, and, for comparison, of the Prometheus
+format 0.0.4. Malformed text raises Malformed."""
 
 import math
 import re
@@ -29,7 +29,7 @@ class Family:
 
 
 def labels_of(text, line):
-    """Name -> value, of what stands in braces."""
+    """Name -> value, for the text in braces."""
     labels, at = {}, 0
     while at < len(text):
         found = LABEL.match(text, at)
@@ -70,15 +70,15 @@ class Reader:
         check(found, "no comment is allowed", line)
         word, name, text = found.groups()
         if not self.family or self.family.name != name:
-            check(name not in self.families, "a family is told twice", line)
+            check(name not in self.families, "a family occurs twice", line)
             self.family = self.families[name] = Family(name)
         check(not self.family.samples, "what a family is comes behind its samples", line)
-        check(getattr(self.family, word.lower()) is None, "told twice", line)
+        check(getattr(self.family, word.lower()) is None, "occurs twice", line)
         setattr(self.family, word.lower(), text)
         if word == "TYPE":
             check(text in SUFFIXES, "no type that we know", line)
         if word == "UNIT":
-            check(self.open and name.endswith("_" + text), "the unit is no end of the name", line)
+            check(self.open and name.endswith("_" + text), "the name does not end with the unit", line)
 
     def suffixes(self, family):
         return SUFFIXES[family.type] if self.open or family.type != "counter" else {""}
@@ -94,7 +94,7 @@ class Reader:
         check(self.names.setdefault(name, family) is family, "a name of two families", line)
         labels = labels_of(labels or "", line)
         key = name, tuple(sorted(labels.items()))
-        check(key not in family.samples, "a series is told twice", line)
+        check(key not in family.samples, "a series occurs twice", line)
         check(("le" in labels) == name.endswith("_bucket"), "le", line)
         if "le" in labels and labels["le"] != "+Inf":
             check(re.fullmatch(r"\d+\.\d+" if self.open else r"\d+(\.\d+)?", labels["le"]),
