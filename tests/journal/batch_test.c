@@ -318,7 +318,7 @@ static void another_segment_gets_another_chunk(void **state)
     segment_free(next);
 }
 
-static void a_batch_takes_over_what_another_has(void **state)
+static void a_batch_takes_over_the_chunks_of_another(void **state)
 {
     struct bench *bench = *state;
     struct log_batch more;
@@ -403,7 +403,7 @@ static void a_pool_keeps_what_was_asked_for_and_a_few_more(void **state)
     assert_int_equal(bench->pool.count, 4 + 32);
 }
 
-static void what_was_set_aside_serves_without_memory(void **state)
+static void chunks_set_aside_serve_without_memory(void **state)
 {
     struct bench *bench = *state;
 
@@ -463,7 +463,7 @@ static void small_batches_are_packed_into_few_chunks(void **state)
     segment_free(other);
 }
 
-static void what_follows_a_body_or_a_gap_is_not_packed(void **state)
+static void chunks_after_a_body_or_a_gap_are_not_packed(void **state)
 {
     struct segment *segment = segment_at(1, 72);
     struct chunk_pool pool = {0};
@@ -510,16 +510,16 @@ int main(void)
         cmocka_unit_test(an_empty_row_goes_on_at_any_number),
         cmocka_unit_test(room_is_refused_without_memory),
         cmocka_unit_test(small_batches_are_packed_into_few_chunks),
-        cmocka_unit_test(what_follows_a_body_or_a_gap_is_not_packed),
+        cmocka_unit_test(chunks_after_a_body_or_a_gap_are_not_packed),
         BENCH_TEST(records_stand_one_after_the_other),
         BENCH_TEST(a_record_is_whole_within_its_chunk),
         BENCH_TEST(a_body_that_is_referred_to_ends_its_chunk),
         BENCH_TEST(another_segment_gets_another_chunk),
-        BENCH_TEST(a_batch_takes_over_what_another_has),
+        BENCH_TEST(a_batch_takes_over_the_chunks_of_another),
         BENCH_TEST(a_moved_batch_stands_at_the_end_of_its_new_segment),
         BENCH_TEST(a_dropped_batch_is_empty_and_keeps_its_position),
         BENCH_TEST(a_pool_keeps_what_was_asked_for_and_a_few_more),
-        BENCH_TEST(what_was_set_aside_serves_without_memory),
+        BENCH_TEST(chunks_set_aside_serve_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,7 +246,7 @@ static void changes_and_moves_of_older_versions_come_back_without_counters(void 
     assert_same_past(&record.dead_letter, &some_past);
 }
 
-static void a_move_that_says_what_cannot_be_is_refused(void **state)
+static void an_impossible_move_is_refused(void **state)
 {
     // The flags (a past that is not there), the length of the name, the zeros behind it, the name.
     static const struct {
@@ -428,7 +428,7 @@ int main(void)
         cmocka_unit_test(numbers_and_pauses_come_back),
         cmocka_unit_test(moves_come_back),
         cmocka_unit_test(changes_and_moves_of_older_versions_come_back_without_counters),
-        cmocka_unit_test(a_move_that_says_what_cannot_be_is_refused),
+        cmocka_unit_test(an_impossible_move_is_refused),
         cmocka_unit_test(memos_come_back),
         cmocka_unit_test(a_memos_value_may_stand_elsewhere),
         cmocka_unit_test(a_memo_that_cannot_be_is_refused),

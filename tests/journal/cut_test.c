@@ -93,7 +93,7 @@ static void a_torn_tail_is_cut_again_and_again(void **state)
     }
 }
 
-// Jobs with bodies of several sectors that are written anew, beside others that come and go.
+// Jobs with bodies of several sectors that are written again, beside others that come and go.
 static void work_beside_large_jobs(struct bed *bed)
 {
     for (int i = 0; i < 5; i++) {
@@ -154,7 +154,7 @@ static void finish(struct bed *bed, uint64_t id)
     assert_status(STATUS_OK, bed_complete(bed, id));
 }
 
-// Each segment has a job that stays for a while, and is written anew when the segment is emptied.
+// Each segment has a job that stays for a while, and is written again when the segment is emptied.
 static void work_until_dropped(struct bed *bed)
 {
     uint64_t staying[12] = {0};
@@ -179,7 +179,7 @@ static void work_until_dropped(struct bed *bed)
 
 // The process is killed, and the power is cut while the next one starts: what it has read by then
 // is in the system's memory only, and that a segment is not needed is part of it.
-static void a_start_removes_nothing_before_it_has_synced_what_it_read(void **state)
+static void a_start_removes_no_file_before_syncing_the_records_read(void **state)
 {
     const struct fake_fault halt = {.op = FAKE_SYNC, .nth = 1, .effect = FAKE_HALT};
     struct bed *bed = BED(.sync_every_for = SEC(3), .segment_size = 65536);
@@ -199,7 +199,7 @@ static void a_start_removes_nothing_before_it_has_synced_what_it_read(void **sta
 
 // What says that a segment is not needed could not be synced, nor the copies of its jobs: the
 // process that follows reads it from the system's memory, and a power cut takes it.
-static void a_start_removes_nothing_for_what_could_not_be_synced(void **state)
+static void a_start_removes_no_file_if_a_segment_could_not_be_synced(void **state)
 {
     const struct fake_fault fault = {.op = FAKE_SYNC, .nth = 1, .effect = FAKE_FAIL, .error = EIO};
     struct bed *bed = BED(.sync_every_for = NSEC_NEVER, .segment_size = 65536);
@@ -235,8 +235,8 @@ int main(void)
         cmocka_unit_test(a_start_that_is_cut_off_loses_nothing),
         cmocka_unit_test(an_old_segment_is_needed_until_its_copies_are_whole),
         cmocka_unit_test(a_torn_tail_is_cut_again_and_again),
-        cmocka_unit_test(a_start_removes_nothing_before_it_has_synced_what_it_read),
-        cmocka_unit_test(a_start_removes_nothing_for_what_could_not_be_synced),
+        cmocka_unit_test(a_start_removes_no_file_before_syncing_the_records_read),
+        cmocka_unit_test(a_start_removes_no_file_if_a_segment_could_not_be_synced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,7 +145,7 @@ static void a_busy_journal_says_nothing_of_the_kind(void **state)
 }
 
 // A disk that fails at that moment costs nobody anything.
-static void a_proof_that_cannot_be_written_does_no_harm(void **state)
+static void an_end_mark_that_cannot_be_written_does_no_harm(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(after_a_quiet_moment_damage_is_no_torn_end),
         cmocka_unit_test(an_idle_journal_says_once_that_all_is_there),
         cmocka_unit_test(a_busy_journal_says_nothing_of_the_kind),
-        cmocka_unit_test(a_proof_that_cannot_be_written_does_no_harm),
+        cmocka_unit_test(an_end_mark_that_cannot_be_written_does_no_harm),
         cmocka_unit_test(after_a_close_damage_is_no_torn_end),
         cmocka_unit_test(the_youngest_file_is_missed),
         cmocka_unit_test(a_directory_without_any_file_is_no_new_journal),

@@ -26,7 +26,7 @@ static struct bed *bed_at_rest(nsec_t policy)
     return bed;
 }
 
-static void what_was_in_flight_arrives_in_the_next_segment(void **state)
+static void records_in_flight_arrive_in_the_next_segment(void **state)
 {
     const enum fake_op ops[] = {FAKE_WRITE, FAKE_SYNC};
 
@@ -59,7 +59,7 @@ static void what_was_in_flight_arrives_in_the_next_segment(void **state)
 }
 
 // The burst that was told of when it was written is still in memory when its sync fails.
-static void what_was_written_is_written_anew_when_its_sync_fails(void **state)
+static void written_records_are_written_again_when_their_sync_fails(void **state)
 {
     struct bed *bed = bed_at_rest(MSEC(100));
     uint64_t before = bed_info(bed).current;
@@ -102,7 +102,7 @@ static void expect_recovered(struct bed *bed)
     bed_expect_survives_all(bed);
 }
 
-static void who_waits_for_a_failing_disk_is_given_up_in_time(void **state)
+static void clients_that_wait_for_a_failing_disk_are_given_up_in_time(void **state)
 {
     const enum fake_op ops[] = {FAKE_WRITE, FAKE_SYNC, FAKE_ANY};
 
@@ -131,7 +131,7 @@ static void who_waits_for_a_failing_disk_is_given_up_in_time(void **state)
     }
 }
 
-static void who_waits_for_a_disk_that_hangs_is_given_up_in_time(void **state)
+static void clients_that_wait_for_a_hanging_disk_are_given_up_in_time(void **state)
 {
     struct bed *bed = bed_at_rest(0);
     uint64_t held = bed_take(bed);
@@ -151,7 +151,7 @@ static void who_waits_for_a_disk_that_hangs_is_given_up_in_time(void **state)
 }
 
 // While the machine is suspended no disk does anything.
-static void disk_has_its_time_anew_after_a_suspend(void **state)
+static void time_limit_of_the_disk_starts_again_after_a_suspend(void **state)
 {
     struct bed *bed = bed_at_rest(0);
     uint64_t held = bed_take(bed);
@@ -200,7 +200,7 @@ static void work_until_removed(struct bed *bed)
     assert_true(journal->slot.busy && journal->slot.task.kind == TASK_REMOVE);
 }
 
-static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
+static void removing_a_file_slowly_gives_up_no_client(void **state)
 {
     struct bed *bed = bed_at_rest(0);
     uint64_t held;
@@ -226,7 +226,7 @@ static void a_file_that_is_slow_to_go_gives_nobody_up(void **state)
     bed_free(bed);
 }
 
-static void nobody_is_given_up_where_nobody_waits(void **state)
+static void no_client_is_given_up_if_none_waits(void **state)
 {
     struct bed *bed = bed_at_rest(0);
 
@@ -238,7 +238,7 @@ static void nobody_is_given_up_where_nobody_waits(void **state)
     bed_free(bed);
 }
 
-static void each_time_is_told_once(void **state)
+static void each_time_is_reported_once(void **state)
 {
     struct bed *bed = bed_at_rest(0);
 
@@ -351,7 +351,7 @@ static struct bed *bed_with_damage(void)
     return bed;
 }
 
-// What is written anew takes several files itself.
+// What is written again takes several files itself.
 static void a_repair_of_much_comes_to_an_end(void **state)
 {
     struct bed *bed = bed_with_damage();
@@ -369,7 +369,7 @@ static void a_repair_of_much_comes_to_an_end(void **state)
     bed_free(bed);
 }
 
-// There must be an end to it where there is no space for what is written anew, too.
+// There must be an end to it where there is no space for what is written again, too.
 static void a_repair_without_room_says_so(void **state)
 {
     struct bed *bed = bed_with_damage();
@@ -389,14 +389,14 @@ static void a_repair_without_room_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_in_flight_arrives_in_the_next_segment),
-        cmocka_unit_test(what_was_written_is_written_anew_when_its_sync_fails),
-        cmocka_unit_test(who_waits_for_a_failing_disk_is_given_up_in_time),
-        cmocka_unit_test(who_waits_for_a_disk_that_hangs_is_given_up_in_time),
-        cmocka_unit_test(disk_has_its_time_anew_after_a_suspend),
-        cmocka_unit_test(a_file_that_is_slow_to_go_gives_nobody_up),
-        cmocka_unit_test(nobody_is_given_up_where_nobody_waits),
-        cmocka_unit_test(each_time_is_told_once),
+        cmocka_unit_test(records_in_flight_arrive_in_the_next_segment),
+        cmocka_unit_test(written_records_are_written_again_when_their_sync_fails),
+        cmocka_unit_test(clients_that_wait_for_a_failing_disk_are_given_up_in_time),
+        cmocka_unit_test(clients_that_wait_for_a_hanging_disk_are_given_up_in_time),
+        cmocka_unit_test(time_limit_of_the_disk_starts_again_after_a_suspend),
+        cmocka_unit_test(removing_a_file_slowly_gives_up_no_client),
+        cmocka_unit_test(no_client_is_given_up_if_none_waits),
+        cmocka_unit_test(each_time_is_reported_once),
         cmocka_unit_test(submitters_are_held_back_while_much_waits_for_the_disk),
         cmocka_unit_test(a_repair_of_much_comes_to_an_end),
         cmocka_unit_test(a_repair_without_room_says_so),

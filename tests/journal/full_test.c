@@ -129,7 +129,7 @@ static void the_ends_of_very_many_jobs_were_promised(void **state)
     bed_free(bed);
 }
 
-// Large jobs stay, one in each stretch of the log: while they cannot be written anew, nothing is
+// Large jobs stay, one in each stretch of the log: while they cannot be written again, nothing is
 // freed.
 static void ends_need_no_space_of_jobs_that_ended(void **state)
 {
@@ -165,7 +165,7 @@ static void ends_need_no_space_of_jobs_that_ended(void **state)
 }
 
 // Everything that may be refused, again and again: the last byte is fought for.
-static void what_can_be_refused_leaves_room_for_what_cannot(void **state)
+static void records_that_can_be_refused_leave_space_for_the_others(void **state)
 {
     struct bed *bed = full_bed(3000);
     unsigned refused = 0;
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test(ends_and_burials_are_never_refused),
         cmocka_unit_test(the_ends_of_very_many_jobs_were_promised),
         cmocka_unit_test(ends_need_no_space_of_jobs_that_ended),
-        cmocka_unit_test(what_can_be_refused_leaves_room_for_what_cannot),
+        cmocka_unit_test(records_that_can_be_refused_leave_space_for_the_others),
         cmocka_unit_test(jobs_that_are_not_kept_go_on_on_a_full_disk),
         cmocka_unit_test(room_that_comes_is_used),
         cmocka_unit_test(draining_a_full_journal_frees_its_space),

@@ -35,7 +35,7 @@ static uint64_t use_ids(struct bed *bed, unsigned count, uint64_t *last)
     return position_of(bed, *last);
 }
 
-// The power goes; the next id is a new one where the last was told.
+// The power fails; the next id is a new one where the last was told.
 static void expect_new_after_cut(struct bed *bed, uint64_t last, bool was_told)
 {
     bed_abandon(bed);
@@ -44,7 +44,7 @@ static void expect_new_after_cut(struct bed *bed, uint64_t last, bool was_told)
     assert_true(!was_told || put_fleeting(bed) > last);
 }
 
-static void ids_beyond_what_is_synced_are_not_told(void **state)
+static void ids_beyond_the_synced_block_are_not_told(void **state)
 {
     (void)state;
     for (int i = 0; i < POLICIES; i++) {
@@ -71,7 +71,7 @@ static void ids_beyond_what_is_synced_are_not_told(void **state)
     }
 }
 
-static void who_waits_for_an_id_is_told_in_the_end(void **state)
+static void a_client_that_waits_for_an_id_gets_it_in_the_end(void **state)
 {
     (void)state;
     for (int i = 0; i < POLICIES; i++) {
@@ -118,7 +118,7 @@ static void a_slow_disk_holds_ids_back_only_at_first(void **state)
 
 // The disk is broken for good: jobs that are not kept go on as long as there are ids, and then who
 // waits for one is given up as others are, again and again.
-static void nobody_waits_for_ids_of_a_broken_disk(void **state)
+static void no_client_waits_for_ids_of_a_broken_disk(void **state)
 {
     const struct fake_fault fault = {
         .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -150,10 +150,10 @@ static void nobody_waits_for_ids_of_a_broken_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_beyond_what_is_synced_are_not_told),
-        cmocka_unit_test(who_waits_for_an_id_is_told_in_the_end),
+        cmocka_unit_test(ids_beyond_the_synced_block_are_not_told),
+        cmocka_unit_test(a_client_that_waits_for_an_id_gets_it_in_the_end),
         cmocka_unit_test(a_slow_disk_holds_ids_back_only_at_first),
-        cmocka_unit_test(nobody_waits_for_ids_of_a_broken_disk),
+        cmocka_unit_test(no_client_waits_for_ids_of_a_broken_disk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

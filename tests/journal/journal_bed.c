@@ -18,7 +18,7 @@
 
 // More turns than that without an end to it have no end.
 enum { TURNS_MOST = 20000 };
-// The books of so many jobs are counted after each turn, of more after one turn of so many.
+// The ledger of so many jobs are counted after each turn, of more after one turn of so many.
 enum { FEW_JOBS = 100, LEDGER_ONE_IN = 64 };
 enum { BODY_MAX = 3000 };
 #define MAX_PENDING ((size_t)64 * 1024 * 1024)

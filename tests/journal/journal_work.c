@@ -38,7 +38,7 @@ static void step(struct bed *bed)
 // Always the same
 //
 
-// Jobs that stay, in different states; they are written anew when their segment is emptied.
+// Jobs that stay, in different states; they are written again when their segment is emptied.
 static void begin(struct bed *bed, uint64_t ids[FIRST])
 {
     ids[0] = BED_PUT(bed, .pri = 7, .body_len = 200, .ttr_for = SEC(60), .max_attempts = 4);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Leases that are kept in the journal: written anew before their segment goes, and gone with their
+// Leases that are kept in the journal: written again before their segment goes, and gone with their
 // job.
 #include "core/durable_lease.h"
 #include "tests/journal/journal_bed.h"
@@ -50,7 +50,7 @@ static void expect_resumed(struct bed *bed, uint64_t id)
     (void)bed_turns(bed);
 }
 
-static void leases_are_written_anew_before_their_segment_goes(void **state)
+static void leases_are_copied_before_their_segment_is_removed(void **state)
 {
     static const enum bed_end ends[] = {BED_CUT, BED_KILLED};
 
@@ -119,7 +119,7 @@ static void a_full_disk_refuses_to_keep_a_lease_and_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leases_are_written_anew_before_their_segment_goes),
+        cmocka_unit_test(leases_are_copied_before_their_segment_is_removed),
         cmocka_unit_test(a_lease_ends_with_its_job_though_that_is_not_read_any_more),
         cmocka_unit_test(a_full_disk_refuses_to_keep_a_lease_and_nothing_else),
     };

@@ -73,7 +73,7 @@ static void work_until_freeing(struct bed *bed)
     assert_non_null(files_of(bed->journal)->freeing);
 }
 
-static void who_comes_while_a_file_goes_is_told_between_the_steps(void **state)
+static void clients_are_answered_between_the_steps_of_removing_a_file(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = FILE_SIZE, .step_size = STEP);
     unsigned steps = 0;
@@ -160,7 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_task_is_about_more_than_a_step),
-        cmocka_unit_test(who_comes_while_a_file_goes_is_told_between_the_steps),
+        cmocka_unit_test(clients_are_answered_between_the_steps_of_removing_a_file),
         cmocka_unit_test(the_process_may_end_between_any_two_steps),
         cmocka_unit_test(a_spare_that_the_disk_has_no_room_for_takes_none),
     };

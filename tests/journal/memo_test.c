@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Memos in the journal: kept, replaced, dropped, written anew before their segment goes, and
+// Memos in the journal: kept, replaced, dropped, written again before their segment goes, and
 // refused where there is no room, if they must last.
 #include "tests/journal/journal_bed.h"
 
@@ -18,7 +18,7 @@ static void remember(struct bed *bed, enum memo_kind kind, int key, size_t len)
     (void)bed_turns(bed);
 }
 
-// So much that what is old has to be written anew several times.
+// So much that what is old has to be written again several times.
 static void traffic(struct bed *bed, unsigned jobs)
 {
     for (unsigned i = 0; i < jobs; i++) {
@@ -69,7 +69,7 @@ static void an_answer_waits_for_the_memo_that_it_depends_on(void **state)
     bed_free(bed);
 }
 
-static void memos_are_written_anew_before_their_segment_goes(void **state)
+static void memos_are_copied_before_their_segment_is_removed(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .bounded = true);
     uint64_t oldest;
@@ -88,7 +88,7 @@ static void memos_are_written_anew_before_their_segment_goes(void **state)
     bed_free(bed);
 }
 
-static void what_is_replaced_again_and_again_takes_no_more_room(void **state)
+static void a_memo_replaced_repeatedly_takes_no_more_space(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .bounded = true);
 
@@ -117,7 +117,7 @@ static void memo_that_ends_takes_no_more_room(void **state)
     bed_free(bed);
 }
 
-// Longer than what is copied, and than what is read at once; it is written anew, too.
+// Longer than what is copied, and than what is read at once; it is written again, too.
 static void a_long_value_comes_back(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .body_max = LONG);
@@ -137,7 +137,7 @@ static void a_long_value_comes_back(void **state)
     bed_free(bed);
 }
 
-static void a_full_disk_refuses_what_must_last_and_keeps_results_in_memory(void **state)
+static void a_full_disk_refuses_memos_that_must_last_and_keeps_results_in_memory(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0);
 
@@ -164,11 +164,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memos_of_all_kinds_come_back),
         cmocka_unit_test(an_answer_waits_for_the_memo_that_it_depends_on),
-        cmocka_unit_test(memos_are_written_anew_before_their_segment_goes),
-        cmocka_unit_test(what_is_replaced_again_and_again_takes_no_more_room),
+        cmocka_unit_test(memos_are_copied_before_their_segment_is_removed),
+        cmocka_unit_test(a_memo_replaced_repeatedly_takes_no_more_space),
         cmocka_unit_test(memo_that_ends_takes_no_more_room),
         cmocka_unit_test(a_long_value_comes_back),
-        cmocka_unit_test(a_full_disk_refuses_what_must_last_and_keeps_results_in_memory),
+        cmocka_unit_test(a_full_disk_refuses_memos_that_must_last_and_keeps_results_in_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ static uint64_t count_buried(const struct bed *bed)
     return info.jobs[JOB_BURIED];
 }
 
-static void what_cannot_be_refused_is_kept_without_memory(void **state)
+static void records_that_cannot_be_refused_are_kept_without_memory(void **state)
 {
     const nsec_t policies[] = {0, SEC(60), NSEC_NEVER};
 
@@ -132,7 +132,7 @@ static void what_cannot_be_refused_is_kept_without_memory(void **state)
 }
 
 // The disk is of no help, either: who waits for what could not be taken down is given up.
-static void nobody_is_told_of_what_could_not_be_taken_down(void **state)
+static void no_client_is_told_of_a_record_without_memory(void **state)
 {
     const struct fake_fault fault = {
         .op = FAKE_WRITE, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -161,8 +161,8 @@ int main(void)
         cmocka_unit_test(a_start_without_memory_harms_nothing),
         cmocka_unit_test(nothing_acknowledged_is_lost_for_want_of_memory),
         cmocka_unit_test(a_failing_disk_and_no_memory_lose_nothing),
-        cmocka_unit_test(what_cannot_be_refused_is_kept_without_memory),
-        cmocka_unit_test(nobody_is_told_of_what_could_not_be_taken_down),
+        cmocka_unit_test(records_that_cannot_be_refused_are_kept_without_memory),
+        cmocka_unit_test(no_client_is_told_of_a_record_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Jobs that are larger than a segment: they have files of their own, and are written anew like any
+// Jobs that are larger than a segment: they have files of their own, and are written again like any
 // others, so that the disk is not used beyond measure. The bed asserts that after each turn.
 #include "tests/journal/journal_work.h"
 
@@ -24,7 +24,7 @@ static uint64_t put_large(struct bed *bed)
     return id;
 }
 
-// So much that what is old has to be written anew several times.
+// So much that what is old has to be written again several times.
 static void traffic(struct bed *bed, unsigned jobs)
 {
     for (unsigned i = 0; i < jobs; i++) {
@@ -104,7 +104,7 @@ static void a_job_larger_than_a_segment_has_a_file_of_its_own(void **state)
     bed_free(bed);
 }
 
-static void large_jobs_that_stay_are_written_anew(void **state)
+static void large_jobs_that_stay_are_copied(void **state)
 {
     struct bed *bed = small_bed();
     uint64_t first = bed_info(bed).current;
@@ -221,7 +221,7 @@ static void a_small_disk_takes_jobs_and_refuses_those_that_it_has_no_room_for(vo
     bed_free(bed);
 }
 
-static void a_repair_writes_large_jobs_anew(void **state)
+static void a_repair_rewrites_large_jobs(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = 1 << 20, .body_max = LARGE);
     char name[SEGMENT_NAME_MAX];
@@ -251,13 +251,13 @@ int main(void)
         cmocka_unit_test(jobs_larger_than_todays_segments_do_not_stop_compaction),
         cmocka_unit_test(a_file_has_the_size_that_was_asked_for_whatever_jobs_may_come),
         cmocka_unit_test(a_job_larger_than_a_segment_has_a_file_of_its_own),
-        cmocka_unit_test(large_jobs_that_stay_are_written_anew),
+        cmocka_unit_test(large_jobs_that_stay_are_copied),
         cmocka_unit_test(large_jobs_that_come_and_go_leave_nothing),
         cmocka_unit_test(large_jobs_in_one_turn_are_all_kept),
         cmocka_unit_test(where_a_large_job_cannot_be_copied_small_ones_go_on),
         cmocka_unit_test(a_large_job_that_cannot_be_copied_does_not_fill_the_disk),
         cmocka_unit_test(a_small_disk_takes_jobs_and_refuses_those_that_it_has_no_room_for),
-        cmocka_unit_test(a_repair_writes_large_jobs_anew),
+        cmocka_unit_test(a_repair_rewrites_large_jobs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

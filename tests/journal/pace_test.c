@@ -45,9 +45,9 @@ static void thin_out(struct bed *bed, unsigned jobs, unsigned nth, unsigned a_tu
     }
 }
 
-// Then large jobs come and go: each of those that stay has to be found and written anew, again and
+// Then large jobs come and go: each of those that stay has to be found and written again, again and
 // again, for few records.
-static void survivors_far_apart_are_written_anew_in_time(void **state)
+static void survivors_far_apart_are_copied_in_time(void **state)
 {
     static const unsigned apart[] = {2, 8, 15, 17, 40, 60, 64, 200};
 
@@ -162,7 +162,7 @@ static void pauses_that_are_over_are_not_counted(void **state)
 }
 
 // What cannot be helped holds nobody back: there is no descriptor for another file.
-static void nobody_is_held_back_where_compaction_cannot_go_on(void **state)
+static void no_client_is_held_back_if_compaction_cannot_continue(void **state)
 {
     const struct fake_fault fault = {
         .op = FAKE_REMOVE, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -190,11 +190,11 @@ static void nobody_is_held_back_where_compaction_cannot_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(survivors_far_apart_are_written_anew_in_time),
+        cmocka_unit_test(survivors_far_apart_are_copied_in_time),
         cmocka_unit_test(one_pause_among_very_many_queues_costs_nothing),
         cmocka_unit_test(small_files_do_not_pile_up),
         cmocka_unit_test(pauses_that_are_over_are_not_counted),
-        cmocka_unit_test(nobody_is_held_back_where_compaction_cannot_go_on),
+        cmocka_unit_test(no_client_is_held_back_if_compaction_cannot_continue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void each_acknowledged_change_survives_under_every_policy(void **state)
     }
 }
 
-static void what_is_delayed_keeps_its_moment_while_nobody_is_there(void **state)
+static void delayed_jobs_keep_their_moment_while_no_process_runs(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0);
     uint64_t soon = BED_PUT(bed, .delay_for = SEC(10));
@@ -212,7 +212,7 @@ static void what_is_delayed_keeps_its_moment_while_nobody_is_there(void **state)
     assert_status(STATUS_OK, bed_pause(bed, 0, SEC(50)));
     (void)bed_turns(bed);
     bed_abandon(bed);
-    // Another boot: the monotonic clock begins anew.
+    // Another boot: the monotonic clock begins again.
     bed->now = (struct instant){.mono = SEC(3), .wall = bed->now.wall + SEC(20)};
     assert_true(bed_open(bed));
     book_begin(bed->book, bed->broker);
@@ -334,7 +334,7 @@ static void expect_tidy(struct bed *bed)
     assert_int_equal(used + len, fake_disk_used(bed->disk));
 }
 
-static void what_is_closed_is_synced_whatever_the_policy_and_tidy(void **state)
+static void a_closed_journal_is_synced_and_tidy_whatever_the_policy(void **state)
 {
     const nsec_t policies[] = {0, MSEC(50), NSEC_NEVER};
 
@@ -385,7 +385,7 @@ static void a_close_says_so_where_the_disk_refuses(void **state)
 }
 
 // What was told of long ago, and not synced yet, is part of what a close answers for.
-static void a_close_that_cannot_sync_what_was_written_says_so(void **state)
+static void a_close_that_cannot_sync_reports_it(void **state)
 {
     const struct fake_fault syncs_fail = {
         .op = FAKE_SYNC, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -409,14 +409,14 @@ int main(void)
         cmocka_unit_test(a_burst_is_synced_in_time_though_nothing_follows),
         cmocka_unit_test(never_is_synced_only_at_a_change_of_segment),
         cmocka_unit_test(each_acknowledged_change_survives_under_every_policy),
-        cmocka_unit_test(what_is_delayed_keeps_its_moment_while_nobody_is_there),
+        cmocka_unit_test(delayed_jobs_keep_their_moment_while_no_process_runs),
         cmocka_unit_test(buried_jobs_are_kicked_in_their_order_after_a_restart),
         cmocka_unit_test(no_id_is_given_out_twice),
         cmocka_unit_test(an_id_beyond_the_block_waits_for_the_next_one),
         cmocka_unit_test(a_second_process_is_turned_away),
-        cmocka_unit_test(what_is_closed_is_synced_whatever_the_policy_and_tidy),
+        cmocka_unit_test(a_closed_journal_is_synced_and_tidy_whatever_the_policy),
         cmocka_unit_test(a_close_says_so_where_the_disk_refuses),
-        cmocka_unit_test(a_close_that_cannot_sync_what_was_written_says_so),
+        cmocka_unit_test(a_close_that_cannot_sync_reports_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,7 @@ static void a_file_that_cannot_be_made_is_no_full_disk(void **state)
     }
 }
 
-static void a_start_says_what_is_in_its_way(void **state)
+static void a_start_reports_its_obstacle(void **state)
 {
     const struct fake_fault fault = {
         .op = FAKE_OPEN, .nth = 1, .effect = FAKE_FAIL, .error = EROFS, .lasting = true};
@@ -157,7 +157,7 @@ static void a_disk_that_is_too_small_from_the_start_is_told_of_then(void **state
 }
 
 // They are not left without an answer until the disk is back.
-static void who_submits_is_refused_once_given_up_however_much_waits(void **state)
+static void submissions_are_refused_once_given_up_however_much_waits(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = 1 << 20, .max_pending = 20000);
 
@@ -185,7 +185,7 @@ static void who_submits_is_refused_once_given_up_however_much_waits(void **state
 
 // What is told then waits for nothing. If the process ends before the disk is back, a job is as it
 // was before all of it, and before what nobody was told of.
-static void what_is_told_once_given_up_may_be_lost_with_the_process(void **state)
+static void ends_answered_once_given_up_may_be_lost_with_the_process(void **state)
 {
     const struct fake_fault fault = {
         .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -214,7 +214,7 @@ static void what_is_told_once_given_up_may_be_lost_with_the_process(void **state
 }
 
 // ... and lasts like all else once the disk is back, in the order in which it came.
-static void what_is_told_once_given_up_lasts_when_the_disk_is_back(void **state)
+static void ends_answered_once_given_up_last_when_the_disk_recovers(void **state)
 {
     const struct fake_fault fault = {
         .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -247,12 +247,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TOLD_TEST(a_file_that_cannot_be_made_is_no_full_disk),
-        TOLD_TEST(a_start_says_what_is_in_its_way),
+        TOLD_TEST(a_start_reports_its_obstacle),
         TOLD_TEST(a_full_disk_is_seen_in_the_statistics),
         TOLD_TEST(a_disk_that_is_too_small_from_the_start_is_told_of_then),
-        TOLD_TEST(who_submits_is_refused_once_given_up_however_much_waits),
-        TOLD_TEST(what_is_told_once_given_up_may_be_lost_with_the_process),
-        TOLD_TEST(what_is_told_once_given_up_lasts_when_the_disk_is_back),
+        TOLD_TEST(submissions_are_refused_once_given_up_however_much_waits),
+        TOLD_TEST(ends_answered_once_given_up_may_be_lost_with_the_process),
+        TOLD_TEST(ends_answered_once_given_up_last_when_the_disk_recovers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void a_task_is_done_when_it_wakes_the_loop(void **state)
     assert_int_equal(bench->segment->size, SIZE);
 }
 
-static void whoever_waits_sees_the_outcome(void **state)
+static void a_waiting_thread_sees_the_result(void **state)
 {
     struct bench *bench = *state;
     struct task task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE};
@@ -140,7 +140,7 @@ static void whoever_waits_sees_the_outcome(void **state)
     expect_wake(bench);
 }
 
-static void whoever_looks_again_and_again_sees_the_outcome(void **state)
+static void a_polling_thread_sees_the_result(void **state)
 {
     struct bench *bench = *state;
     struct task task = {.kind = TASK_PREPARE, .segment = bench->segment, .size = SIZE, .error = -1};
@@ -307,7 +307,7 @@ static void end_hang(void *context, enum log_level level, const char *event,
     assert_int_equal(write(told[1], "t", 1), 1);
 }
 
-static void whoever_waits_for_long_says_so(void **state)
+static void a_long_wait_is_logged(void **state)
 {
     struct bench *bench = *state;
     int told[2];
@@ -327,15 +327,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HAND_TEST(a_worker_thread_that_has_nothing_is_done),
         HAND_TEST(a_task_is_done_when_it_wakes_the_loop),
-        HAND_TEST(whoever_waits_sees_the_outcome),
-        HAND_TEST(whoever_looks_again_and_again_sees_the_outcome),
+        HAND_TEST(a_waiting_thread_sees_the_result),
+        HAND_TEST(a_polling_thread_sees_the_result),
         HAND_TEST(the_loop_appends_while_a_batch_is_written),
         HAND_TEST(signals_are_left_to_the_loop),
         HAND_TEST(a_worker_thread_that_is_freed_finishes_its_task),
         HAND_TEST(without_memory_there_is_no_worker_thread),
         HAND_TEST(a_fake_worker_works_at_once_or_when_told),
         HAND_TEST(a_call_is_made_by_the_thread_and_its_tasks_at_once),
-        HAND_TEST(whoever_waits_for_long_says_so),
+        HAND_TEST(a_long_wait_is_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

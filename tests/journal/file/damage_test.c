@@ -88,7 +88,7 @@ static void a_segment_that_could_not_be_synced_may_end_earlier(void **state)
     bed_stops_at(b, FIRST, b->one.marks[0]);
 }
 
-// What was written anew before that record may be torn: the segment that it names is needed.
+// What was written again before that record may be torn: the segment that it names is needed.
 static void a_torn_end_drops_nothing(void **state)
 {
     struct replay_bed *b = *state;
@@ -183,7 +183,7 @@ static void segments_that_were_dropped_are_not_read(void **state)
     assert_null(fake_disk_bytes(b->disk, FIRST, &len));
 }
 
-static void a_repair_uses_what_was_dropped_and_is_still_there(void **state)
+static void a_repair_uses_dropped_files_that_still_exist(void **state)
 {
     struct replay_bed *b = *state;
     size_t len;
@@ -261,7 +261,7 @@ static void a_file_without_a_whole_head_is_damage(void **state)
     bed_put_three(b);
     bed_stops_at(b, THIRD, 0);
     bed_loses(b, THIRD, 0, CODEC_SEGMENT_HEAD - 1);
-    // Nobody says where the one before it ends.
+    // No client says where the one before it ends.
     assert_true(bed_has(b, 3) && bed_has(b, 4));
     assert_int_equal(bed_segment(b, 1)->end, b->two.len);
     bed_expect_row(b, 1, 3);
@@ -311,7 +311,7 @@ int main(void)
         STORY(a_missing_segment_is_damage),
         STORY(the_first_segment_may_not_be_missing_unless_it_was_dropped),
         STORY(segments_that_were_dropped_are_not_read),
-        STORY(a_repair_uses_what_was_dropped_and_is_still_there),
+        STORY(a_repair_uses_dropped_files_that_still_exist),
         STORY(a_segment_that_drops_itself_is_damage),
         STORY(a_name_far_from_the_others_stops_even_a_repair),
         STORY(a_head_that_does_not_check_is_damage),

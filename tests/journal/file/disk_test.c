@@ -41,7 +41,7 @@ int __wrap_fstatvfs(int fd, struct statvfs *room)
 // Any disk
 //
 
-static void what_is_written_is_read(void **state)
+static void written_bytes_are_read(void **state)
 {
     int file = disk_opened("a", JOURNAL_OPEN_CREATE);
     size_t got = 5;
@@ -125,7 +125,7 @@ static void names_come_change_and_go(void **state)
     assert_int_equal(listing.count, 0);
 }
 
-static void what_is_not_there_is_said(void **state)
+static void a_missing_file_is_reported(void **state)
 {
     int file;
 
@@ -203,7 +203,7 @@ static void a_relative_path_is_taken_from_where_we_are(void **state)
     assert_int_equal(chdir(here), 0);
 }
 
-static void files_are_for_nobody_else(void **state)
+static void files_are_private_to_the_user(void **state)
 {
     char path[128];
 
@@ -247,7 +247,7 @@ static void another_opening_of_the_directory_is_kept_out(void **state)
 }
 
 // Removed, or another one in its place: neither lets anybody in.
-static void a_lock_file_that_is_removed_lets_nobody_in(void **state)
+static void a_removed_lock_file_admits_no_process(void **state)
 {
     struct journal_io other;
     char path[128];
@@ -351,7 +351,7 @@ static void errors_of_the_system_come_back(void **state)
 #define BOTH(f) REAL(f), FAKE(f)
 
 // Whoever asks cannot wait for an answer that comes by a network.
-static void room_is_told_without_asking_the_file_system(void **state)
+static void free_space_is_known_without_asking_the_file_system(void **state)
 {
     int file = disk_opened("a", JOURNAL_OPEN_CREATE);
     unsigned asked = file_system.asked;
@@ -378,24 +378,24 @@ static void room_is_told_without_asking_the_file_system(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(what_is_written_is_read),
+        BOTH(written_bytes_are_read),
         BOTH(space_is_set_aside_and_given_back),
         BOTH(names_come_change_and_go),
-        BOTH(what_is_not_there_is_said),
+        BOTH(a_missing_file_is_reported),
         BOTH(a_directory_is_claimed_once),
         REAL(a_directory_is_made),
         REAL(a_directory_is_not_made_with_its_parents),
         REAL(a_relative_path_is_taken_from_where_we_are),
-        REAL(files_are_for_nobody_else),
+        REAL(files_are_private_to_the_user),
         REAL(a_disk_that_is_closed_leaves_nothing_open),
         REAL(another_opening_of_the_directory_is_kept_out),
-        REAL(a_lock_file_that_is_removed_lets_nobody_in),
+        REAL(a_removed_lock_file_admits_no_process),
         REAL(the_lock_file_alone_keeps_others_out),
         REAL(symbolic_links_are_not_followed),
         REAL(a_write_of_more_parts_than_the_system_takes_is_short),
         REAL(a_place_that_cannot_be_a_directory_is_refused),
         REAL(errors_of_the_system_come_back),
-        REAL(room_is_told_without_asking_the_file_system),
+        REAL(free_space_is_known_without_asking_the_file_system),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

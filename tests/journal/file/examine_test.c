@@ -97,7 +97,7 @@ static void without_memory_it_fails_and_leaves_nothing_behind(void **state)
     nth_alloc_fail(0);
 }
 
-static void what_would_change_something_is_said_to_be_done_and_is_not(void **state)
+static void changes_are_reported_as_done_and_are_not_executed(void **state)
 {
     struct iovec part = {.iov_base = (char[]){"other"}, .iov_len = 5};
     struct journal_io io;
@@ -146,7 +146,7 @@ int main(void)
         TEST(a_directory_without_a_journal_has_no_jobs_and_stays_empty),
         TEST(a_directory_that_is_not_there_is_not_made),
         TEST(without_memory_it_fails_and_leaves_nothing_behind),
-        TEST(what_would_change_something_is_said_to_be_done_and_is_not),
+        TEST(changes_are_reported_as_done_and_are_not_executed),
         TEST(two_do_not_use_the_directory_at_once),
     };
 

@@ -55,7 +55,7 @@ enum fake_effect {
     FAKE_SHORT, // READ, WRITE: half of it is done, and says so
     FAKE_LIE,   // it is not done, and says that it was; not for those that have something to tell
     FAKE_TEAR,  // it is done, WRITE by half, and says that it failed
-    FAKE_HALT   // the power goes: this call may be done, nothing is from now on, and all say EIO.
+    FAKE_HALT   // the power fails: this call may be done, nothing is from now on, and all say EIO.
                 // fake_disk_cut() says what is left
 };
 

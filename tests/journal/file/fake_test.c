@@ -37,7 +37,7 @@ static int safe_file(void)
     return file;
 }
 
-static void a_power_cut_takes_what_was_not_synced(void **state)
+static void a_power_cut_takes_unsynced_bytes(void **state)
 {
     int file = safe_file();
     size_t len;
@@ -164,7 +164,7 @@ static void a_sync_that_fails_is_not_made_up_for(void **state)
     fault(FAKE_SYNC, FAKE_FAIL, EIO);
     assert_int_equal(bench.io.sync(bench.io.disk, file), EIO);
     assert_int_equal(bench.io.sync(bench.io.disk, file), 0);
-    // Whoever reads sees it, until the power goes.
+    // Whoever reads sees it, until the power fails.
     disk_expect_bytes(file, "lost", 4, 0);
     fake_disk_cut(bench.fake, FAKE_KEEP_ALL, 1);
     assert_memory_equal(bytes_of("a"), "safe", 4);
@@ -298,7 +298,7 @@ static void bytes_flip_and_break(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FAKE(a_power_cut_takes_what_was_not_synced),
+        FAKE(a_power_cut_takes_unsynced_bytes),
         FAKE(a_kill_takes_nothing),
         FAKE(a_power_cut_can_leave_all_of_it),
         FAKE(a_power_cut_can_leave_some_sectors),

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-static void what_cannot_be_read_is_named(void **state)
+static void an_unreadable_file_is_named(void **state)
 {
     struct replay_bed *b = *state;
 
@@ -121,7 +121,7 @@ static void short_reads_are_gone_on_with(void **state)
     assert_true(bed_has(b, 1) && bed_has(b, 2));
 }
 
-static void what_was_read_is_synced(void **state)
+static void records_that_were_read_are_synced(void **state)
 {
     struct replay_bed *b = *state;
 
@@ -162,13 +162,13 @@ static void any_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(what_cannot_be_read_is_named),
+        STORY(an_unreadable_file_is_named),
         STORY(a_bad_sector_of_the_youngest_costs_its_records_only),
         STORY(a_bad_sector_anywhere_is_repaired),
         STORY(a_bad_sector_at_the_end_is_not_taken_for_free_space),
         STORY(any_call_of_the_disk_may_fail),
         STORY(short_reads_are_gone_on_with),
-        STORY(what_was_read_is_synced),
+        STORY(records_that_were_read_are_synced),
         STORY(any_allocation_may_fail),
     };
 

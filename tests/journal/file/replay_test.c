@@ -276,7 +276,7 @@ static void a_record_that_goes_beyond_its_file_is_torn(void **state)
     }
 }
 
-static void damage_in_what_was_synced_stops_the_start(void **state)
+static void damage_in_synced_records_stops_the_start(void **state)
 {
     struct replay_bed *b = *state;
 
@@ -384,7 +384,7 @@ int main(void)
         STORY(a_torn_tail_is_cut),
         STORY(a_tail_with_a_hole_is_cut_at_the_hole),
         STORY(a_record_that_goes_beyond_its_file_is_torn),
-        STORY(damage_in_what_was_synced_stops_the_start),
+        STORY(damage_in_synced_records_stops_the_start),
         STORY(ids_are_skipped_after_a_repair),
         STORY(several_damages_are_passed_over),
         STORY(records_in_bodies_are_not_taken_for_records),

@@ -25,7 +25,7 @@ struct revived {
     char log[4096];        // warnings: "event key=value ...; "
 };
 
-// Where it is good, all is checked: the broker, and the books of the journal.
+// Where it is good, all is checked: the broker, and the ledger of the journal.
 void revive(struct revived *revived, struct fake_disk *disk, bool repair);
 // The same in its steps.
 void revive_begin(struct revived *revived, struct fake_disk *disk, bool repair);

@@ -185,7 +185,7 @@ static void a_segment_is_synced_as_far_as_it_was_written(void **state)
     assert_int_equal(bench->first->synced, 96);
 }
 
-static void what_stands_in_the_segment_before_is_synced_first(void **state)
+static void the_previous_segment_is_synced_first(void **state)
 {
     struct bench *bench = *state;
     struct segment_head head;
@@ -492,7 +492,7 @@ static void a_segment_grows_and_shrinks(void **state)
     assert_int_equal(fake_disk_used(bench->disk), 4096);
 }
 
-static void what_is_removed_stays_removed(void **state)
+static void a_removed_file_stays_removed(void **state)
 {
     struct bench *bench = *state;
     const struct task task = {.kind = TASK_REMOVE, .segment = bench->first, .size = SIZE};
@@ -533,7 +533,7 @@ static void a_damaged_file_is_kept_under_another_name(void **state)
 }
 
 // Power cuts before, in and after each call of two batches: what was said to be synced is there.
-static void what_was_synced_survives_a_power_cut_at_every_call(void **state)
+static void synced_bytes_survive_a_power_cut_at_every_call(void **state)
 {
     struct bench *bench = *state;
     uint64_t synced = 0;
@@ -572,7 +572,7 @@ int main(void)
         TASK_TEST(a_segment_gets_its_name_when_its_records_are_there),
         TASK_TEST(a_batch_without_sync_is_only_written),
         TASK_TEST(a_segment_is_synced_as_far_as_it_was_written),
-        TASK_TEST(what_stands_in_the_segment_before_is_synced_first),
+        TASK_TEST(the_previous_segment_is_synced_first),
         TASK_TEST(the_segment_of_batches_before_is_synced_too),
         TASK_TEST(a_segment_that_has_failed_may_fail_again),
         TASK_TEST(a_body_that_is_referred_to_is_written_behind_its_record),
@@ -584,9 +584,9 @@ int main(void)
         TASK_TEST(a_name_that_may_not_last_is_that_of_a_whole_file),
         TASK_TEST(a_spare_is_there_with_its_space_or_not_at_all),
         TASK_TEST(a_segment_grows_and_shrinks),
-        TASK_TEST(what_is_removed_stays_removed),
+        TASK_TEST(a_removed_file_stays_removed),
         TASK_TEST(a_damaged_file_is_kept_under_another_name),
-        TASK_TEST(what_was_synced_survives_a_power_cut_at_every_call),
+        TASK_TEST(synced_bytes_survive_a_power_cut_at_every_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ static void call_ends_when_its_patience_does(void **state)
     bed_free(c);
 }
 
-// Nobody would end it: it waits for as long as the lock is held.
+// No client would end it: it waits for as long as the lock is held.
 static void waiting_for_a_lock_leaves_no_session_behind(void **state)
 {
     static const char sessions[] = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'tandem'";
@@ -396,7 +396,7 @@ static void server_that_is_not_there_is_away_and_no_password_is_told(void **stat
 // Waking, and stopping
 //
 
-static void who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release(void **state)
+static void a_waiting_process_is_woken_by_a_row_with_notification_and_by_a_release(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -418,7 +418,7 @@ static void who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release(void **
     assert_int_equal(bed->b->ops->wait(bed->b, 1), ROWS_DONE);
 }
 
-static void who_waits_hears_that_the_connection_is_lost(void **state)
+static void a_waiting_process_notices_a_lost_connection(void **state)
 {
     struct bed *bed = *state;
 
@@ -430,7 +430,7 @@ static void who_waits_hears_that_the_connection_is_lost(void **state)
 }
 
 // Or whoever waits would ask again without end.
-static void who_cannot_connect_waits_for_as_long(void **state)
+static void a_process_that_cannot_connect_waits_as_long(void **state)
 {
     struct rows_settings settings = bed_settings("c");
     nsec_t wait_for = NSEC_PER_SEC / 5;
@@ -498,7 +498,7 @@ static bool stall_until_it_is_free(void *context, const struct rows_row *row)
     return true;
 }
 
-static void unit_is_not_held_for_long_by_who_stalls_while_it_is_read(void **state)
+static void unit_is_not_locked_for_long_by_a_reader_that_stalls(void **state)
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
@@ -536,11 +536,11 @@ int main(void)
         STORY(server_that_says_nothing_is_passed_over),
         STORY(name_of_a_server_is_looked_up),
         STORY(server_that_is_not_there_is_away_and_no_password_is_told),
-        STORY(who_waits_is_woken_by_a_row_that_is_told_of_and_by_a_release),
-        STORY(who_waits_hears_that_the_connection_is_lost),
-        STORY(who_cannot_connect_waits_for_as_long),
+        STORY(a_waiting_process_is_woken_by_a_row_with_notification_and_by_a_release),
+        STORY(a_waiting_process_notices_a_lost_connection),
+        STORY(a_process_that_cannot_connect_waits_as_long),
         STORY(stop_ends_whatever_is_waited_for),
-        STORY(unit_is_not_held_for_long_by_who_stalls_while_it_is_read),
+        STORY(unit_is_not_locked_for_long_by_a_reader_that_stalls),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

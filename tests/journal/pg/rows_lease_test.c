@@ -117,7 +117,7 @@ static void each_connection_has_a_turn_of_its_own(void **state)
     assert_int_equal(bed_sql(bed->admin, turn), first + 1);
 }
 
-static void lease_says_since_when_it_is_somebodys(void **state)
+static void lease_says_since_when_its_holder_has_it(void **state)
 {
     struct bed *bed = *state;
 
@@ -317,7 +317,7 @@ static void transaction_whose_client_has_stalled_does_not_hold_the_lease(void **
 // Members
 //
 
-static void what_a_member_says_anew_counts(void **state)
+static void the_last_report_of_a_member_counts(void **state)
 {
     struct bed *bed = *state;
     struct rows_member members[ROWS_MEMBERS_MAX];
@@ -375,7 +375,7 @@ int main(void)
         STORY(lease_of_the_same_turn_is_anothers_by_its_epoch_or_its_holder),
         STORY(lease_of_another_shard_is_left_alone),
         STORY(each_connection_has_a_turn_of_its_own),
-        STORY(lease_says_since_when_it_is_somebodys),
+        STORY(lease_says_since_when_its_holder_has_it),
         STORY(lease_lasts_from_when_its_row_was_had),
         STORY(unit_that_is_read_is_not_waited_for),
         STORY(large_batch_that_was_not_replicated_is_in_doubt),
@@ -383,7 +383,7 @@ int main(void)
         STORY(no_statement_is_ended_by_time),
         STORY(row_that_was_waited_for_is_taken_as_it_is_then),
         STORY(transaction_whose_client_has_stalled_does_not_hold_the_lease),
-        STORY(what_a_member_says_anew_counts),
+        STORY(the_last_report_of_a_member_counts),
         STORY(members_are_forgotten_after_a_day_and_those_of_other_shards_left_alone),
     };
 

@@ -181,7 +181,7 @@ static void rows_of_one_batch_are_there_together(void **state)
     assert_string_equal(bed_read(bed->b, 1, 3), "");
 }
 
-static void who_has_lost_the_lease_adds_nothing(void **state)
+static void a_former_owner_adds_no_row(void **state)
 {
     struct bed *bed = *state;
     uint64_t stale = bed_take(bed->a);
@@ -247,7 +247,7 @@ static void lease_of_another_is_taken_only_when_it_has_lapsed(void **state)
     assert_string_equal(taken.holder, "b");
 }
 
-static void of_two_who_have_seen_the_same_lease_one_gets_it(void **state)
+static void one_of_two_processes_gets_a_free_lease(void **state)
 {
     struct bed *bed = *state;
     struct rows_lease seen = look(bed->a), taken;
@@ -375,7 +375,7 @@ static void younger_unit_in_the_same_table_is_not_removed(void **state)
     assert_int_equal(look(bed->a).oldest, 1);
 }
 
-static void who_has_lost_the_lease_removes_nothing(void **state)
+static void a_former_owner_removes_no_unit(void **state)
 {
     struct bed *bed = *state;
     uint64_t stale = bed_take(bed->a);
@@ -388,7 +388,7 @@ static void who_has_lost_the_lease_removes_nothing(void **state)
     assert_int_equal(look(bed->b).oldest, 1);
 }
 
-static void unit_that_somebody_reads_for_long_is_removed_another_time(void **state)
+static void unit_that_is_read_for_long_is_removed_later(void **state)
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
@@ -445,7 +445,7 @@ static void members_see_each_other(void **state)
     assert_int_equal(count, 1);
 }
 
-static void who_reports_waits_for_nobody(void **state)
+static void a_report_waits_for_no_other_session(void **state)
 {
     struct bed *bed = *state;
     struct rows_member members[ROWS_MEMBERS_MAX];
@@ -468,7 +468,7 @@ static void who_reports_waits_for_nobody(void **state)
 // There is one with a sanitizer only.
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
-static void owner_that_listens_keeps_nothing_of_what_it_hears(void **state)
+static void owner_that_listens_keeps_no_notifications(void **state)
 {
     enum { TELLINGS = 2000, NOTIFICATION = 60 };
     struct bed *bed = *state;
@@ -502,22 +502,22 @@ int main(void)
         STORY(reader_may_stop_before_the_last_row),
         STORY(row_behind_a_gap_is_not_added),
         STORY(rows_of_one_batch_are_there_together),
-        STORY(who_has_lost_the_lease_adds_nothing),
+        STORY(a_former_owner_adds_no_row),
         STORY(row_of_that_number_leaves_a_doubt),
         STORY(lease_of_another_is_taken_only_when_it_has_lapsed),
-        STORY(of_two_who_have_seen_the_same_lease_one_gets_it),
+        STORY(one_of_two_processes_gets_a_free_lease),
         STORY(lease_that_was_given_up_is_free_at_once),
         STORY(lease_lasts_from_when_it_was_renewed_or_a_row_was_added),
         STORY(unit_that_is_removed_leaves_nothing_behind),
         STORY(unit_is_not_removed_twice_where_another_has_its_slot),
-        STORY(who_has_lost_the_lease_removes_nothing),
+        STORY(a_former_owner_removes_no_unit),
         STORY(database_that_has_stepped_back_neither_adds_nor_removes_nor_is_given_up),
         STORY(units_are_removed_together_where_numbers_were_passed_over),
         STORY(younger_unit_in_the_same_table_is_not_removed),
-        STORY(unit_that_somebody_reads_for_long_is_removed_another_time),
+        STORY(unit_that_is_read_for_long_is_removed_later),
         STORY(members_see_each_other),
-        STORY(who_reports_waits_for_nobody),
-        STORY(owner_that_listens_keeps_nothing_of_what_it_hears),
+        STORY(a_report_waits_for_no_other_session),
+        STORY(owner_that_listens_keeps_no_notifications),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

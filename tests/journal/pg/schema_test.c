@@ -78,7 +78,7 @@ static void store_that_is_in_use_may_be_made_again(void **state)
 }
 
 // Whoever waits for a lock has others wait behind.
-static void what_is_locked_is_not_waited_for_long(void **state)
+static void a_lock_is_not_waited_for_long(void **state)
 {
     struct bed *bed = *state;
 
@@ -123,7 +123,7 @@ static void another_version_is_refused(void **state)
     assert_int_equal(look(bed->a), ROWS_DONE);
 }
 
-static void what_is_not_there_is_named(void **state)
+static void a_missing_schema_is_named(void **state)
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("a");
@@ -145,7 +145,7 @@ static void what_is_not_there_is_named(void **state)
     (void)bed_sql(bed->admin, "DROP DATABASE empty WITH (FORCE)");
 }
 
-static void what_the_role_may_not_do_is_refused(void **state)
+static void a_statement_without_rights_is_refused(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -261,11 +261,11 @@ int main(void)
         STORY(store_that_is_there_is_left_as_it_is),
         STORY(shards_have_their_own_rows),
         STORY(store_that_is_in_use_may_be_made_again),
-        STORY(what_is_locked_is_not_waited_for_long),
+        STORY(a_lock_is_not_waited_for_long),
         STORY(another_version_is_refused),
         STORY(tables_of_version_1_are_raised_with_what_is_in_them),
-        STORY(what_is_not_there_is_named),
-        STORY(what_the_role_may_not_do_is_refused),
+        STORY(a_missing_schema_is_named),
+        STORY(a_statement_without_rights_is_refused),
         STORY(text_that_is_no_connection_string_is_refused_and_not_told),
         STORY(name_of_a_shard_has_no_quotes),
         STORY(commit_waits_for_what_the_settings_say),

@@ -340,7 +340,7 @@ bool member_has_same_database(const struct member *member)
 bool member_is_sound(const struct member *member)
 {
     const struct segments *row = &member->journal->segments;
-    // What says that all was written anew, and stands behind that, may be on its way.
+    // What says that all was written again, and stands behind that, may be on its way.
     bool waits = row->removing && journal_reached(member->journal) < row->removable_at;
 
     return member_acknowledged(member) && member_has_same_database(member) &&

@@ -61,7 +61,7 @@ static void fence_counts_from_before_the_database_was_asked(void **state)
     assert_int_equal(fence_of(&bed->a), asked_at + FENCE_FOR);
 }
 
-static void fence_does_not_move_by_what_was_in_doubt(void **state)
+static void fence_is_not_extended_by_a_commit_in_doubt(void **state)
 {
     nsec_t before;
 
@@ -100,7 +100,7 @@ static void note_whether_it_answers(void *context)
     answered = member_may_answer(context);
 }
 
-static void who_gives_the_lease_up_has_stopped_answering_before(void **state)
+static void an_owner_stops_answering_before_it_releases_the_lease(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -147,9 +147,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(fence_counts_from_before_the_database_was_asked),
-        STORY(fence_does_not_move_by_what_was_in_doubt),
+        STORY(fence_is_not_extended_by_a_commit_in_doubt),
         STORY(owner_whose_lease_was_taken_early_stops_answering_within_a_second),
-        STORY(who_gives_the_lease_up_has_stopped_answering_before),
+        STORY(an_owner_stops_answering_before_it_releases_the_lease),
         STORY(owner_that_can_add_no_rows_stays_the_owner),
         STORY(followers_are_woken_ten_times_a_second_at_most),
     };

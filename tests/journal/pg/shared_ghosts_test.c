@@ -71,7 +71,7 @@ static void tell_and_kill_first(struct member *self)
     self->script = NULL;
 }
 
-static void who_follows_tells_each_second_how_far_it_is(void **state)
+static void a_standby_reports_each_second_how_far_it_is(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -107,7 +107,7 @@ static void have_queues_come_and_go(struct member *self)
     }
 }
 
-static void who_follows_has_no_queues_that_nobody_uses(void **state)
+static void a_standby_has_no_unused_queues(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -129,7 +129,7 @@ static void let_a_memo_end(struct member *self)
     }
 }
 
-static void who_follows_forgets_what_has_ended_by_time(void **state)
+static void a_standby_forgets_expired_objects(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -161,7 +161,7 @@ static void work_and_kill_first(struct member *self)
     }
 }
 
-static void who_follows_has_no_units_that_were_removed(void **state)
+static void a_standby_has_no_removed_units(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -175,7 +175,7 @@ static void be_cut_off_while_jobs_move(void *context)
 {
     const struct member *a = context;
 
-    // What it writes anew is in this batch, or in one before it.
+    // What it writes again is in this batch, or in one before it.
     batches += unit_of(a, first_id) > 1;
     a->rows->cut = batches > 1;
 }
@@ -256,7 +256,7 @@ static void end_all_while_it_is_cut_off(struct member *self)
     }
 }
 
-static void who_was_cut_off_has_no_pauses_nor_memos_that_ended_meanwhile(void **state)
+static void a_standby_that_was_cut_off_has_no_ended_pauses_or_memos(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -359,7 +359,7 @@ static uint64_t give_ids(struct member *member, unsigned count)
     return submission.id;
 }
 
-static void ids_are_not_given_twice_though_what_told_of_them_was_removed(void **state)
+static void ids_are_not_given_twice_after_their_records_were_removed(void **state)
 {
     uint64_t id;
 
@@ -377,15 +377,15 @@ static void ids_are_not_given_twice_though_what_told_of_them_was_removed(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_follows_tells_each_second_how_far_it_is),
-        STORY(who_follows_has_no_queues_that_nobody_uses),
-        STORY(who_follows_forgets_what_has_ended_by_time),
-        STORY(who_follows_has_no_units_that_were_removed),
+        STORY(a_standby_reports_each_second_how_far_it_is),
+        STORY(a_standby_has_no_unused_queues),
+        STORY(a_standby_forgets_expired_objects),
+        STORY(a_standby_has_no_removed_units),
         STORY(job_that_has_moved_stays_when_its_first_unit_is_removed),
-        STORY(who_was_cut_off_has_no_pauses_nor_memos_that_ended_meanwhile),
+        STORY(a_standby_that_was_cut_off_has_no_ended_pauses_or_memos),
         STORY(pauses_and_memos_stay_when_older_units_are_removed),
         STORY(units_that_cannot_be_removed_are_no_more_than_may_be),
-        STORY(ids_are_not_given_twice_though_what_told_of_them_was_removed),
+        STORY(ids_are_not_given_twice_after_their_records_were_removed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

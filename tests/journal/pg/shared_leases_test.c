@@ -59,7 +59,7 @@ static void expect_only(struct member *member, uint64_t id)
     assert_int_equal(broker_complete(member->session, id, NULL), STATUS_OK);
 }
 
-static void leases_are_had_by_who_takes_over_from_one_that_was_killed(void **state)
+static void leases_pass_to_the_next_owner_after_a_kill(void **state)
 {
     uint64_t id;
 
@@ -84,7 +84,7 @@ static void end_one_and_leave(struct member *self)
     }
 }
 
-static void leases_are_had_by_who_takes_over_from_one_that_ends_well(void **state)
+static void leases_pass_to_the_next_owner_after_a_clean_end(void **state)
 {
     uint64_t id;
 
@@ -101,8 +101,8 @@ static void leases_are_had_by_who_takes_over_from_one_that_ends_well(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(leases_are_had_by_who_takes_over_from_one_that_was_killed),
-        STORY(leases_are_had_by_who_takes_over_from_one_that_ends_well),
+        STORY(leases_pass_to_the_next_owner_after_a_kill),
+        STORY(leases_pass_to_the_next_owner_after_a_clean_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static void unit_that_ends_within_a_record_is_noticed(void **state)
     expect_refused("unit 1, row ");
 }
 
-static void what_a_failover_has_lost_is_written_anew(void **state)
+static void rows_lost_by_a_failover_are_rewritten(void **state)
 {
     uint64_t id;
 
@@ -155,7 +155,7 @@ static void lose_what_was_read(struct member *self)
     }
 }
 
-static void who_had_read_what_a_failover_has_lost_has_what_is_written_anew(void **state)
+static void a_standby_that_had_read_lost_rows_gets_the_rewritten_ones(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -224,7 +224,7 @@ static void lose_and_go_on_to_the_same_number(struct member *self)
     }
 }
 
-static void who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead(void **state)
+static void a_standby_ahead_of_a_failover_reads_the_rows_that_came_instead(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -245,7 +245,7 @@ static void lose_and_kill_first(struct member *self)
     }
 }
 
-static void what_only_the_follower_has_left_is_written_anew(void **state)
+static void rows_that_only_the_standby_has_are_rewritten(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -311,7 +311,7 @@ static void follow_what_another_has_made_of_what_is_left(int puts)
     assert_int_equal(member_count(&bed->b), (lost_rows ? 2 : 1) + puts);
 }
 
-static void who_has_read_what_another_owner_knows_nothing_of_follows_anew(void **state)
+static void a_standby_with_rows_unknown_to_the_owner_starts_again(void **state)
 {
     (void)state;
     follow_what_another_has_made_of_what_is_left(1);
@@ -378,7 +378,7 @@ static void that_is_so_where_the_other_was_seen_before_it_added_anything(void **
 }
 
 //
-// All that lives is written anew
+// All that lives is written again
 //
 
 static struct fake_db *before;
@@ -436,7 +436,7 @@ what_a_failover_has_left_is_there_when_the_owner_dies_while_it_writes_all_anew(v
     assert_int_equal(member_count(&bed->a), OLD_IDS);
 }
 
-static void owner_that_ends_in_good_order_has_written_all_anew(void **state)
+static void owner_that_ends_in_good_order_has_completed_the_rewrite(void **state)
 {
     (void)state;
     begin_to_write_anew(&bed->a);
@@ -449,7 +449,7 @@ static void owner_that_ends_in_good_order_has_written_all_anew(void **state)
     assert_int_equal(member_count(&bed->b), OLD_IDS);
 }
 
-static void owner_that_cannot_write_all_anew_does_not_end_well(void **state)
+static void owner_that_cannot_complete_the_rewrite_does_not_end_well(void **state)
 {
     (void)state;
     begin_to_write_anew(&bed->a);
@@ -553,19 +553,19 @@ int main(void)
         STORY(rows_that_are_missing_at_the_end_of_a_unit_are_noticed),
         STORY(unit_that_is_missing_is_noticed),
         STORY(unit_that_ends_within_a_record_is_noticed),
-        STORY(what_a_failover_has_lost_is_written_anew),
-        STORY(who_had_read_what_a_failover_has_lost_has_what_is_written_anew),
+        STORY(rows_lost_by_a_failover_are_rewritten),
+        STORY(a_standby_that_had_read_lost_rows_gets_the_rewritten_ones),
         STORY(unit_that_a_failover_has_lost_is_not_missed),
-        STORY(who_is_ahead_of_what_a_failover_has_left_reads_what_came_instead),
-        STORY(what_only_the_follower_has_left_is_written_anew),
-        STORY(who_has_read_what_another_owner_knows_nothing_of_follows_anew),
+        STORY(a_standby_ahead_of_a_failover_reads_the_rows_that_came_instead),
+        STORY(rows_that_only_the_standby_has_are_rewritten),
+        STORY(a_standby_with_rows_unknown_to_the_owner_starts_again),
         STORY(that_is_so_where_the_other_has_come_further_meanwhile),
         STORY(that_is_so_where_the_epoch_is_the_same_again),
         STORY(that_is_so_where_only_the_end_of_a_unit_is_lost),
         STORY(that_is_so_where_the_other_was_seen_before_it_added_anything),
         STORY(what_a_failover_has_left_is_there_when_the_owner_dies_while_it_writes_all_anew),
-        STORY(owner_that_ends_in_good_order_has_written_all_anew),
-        STORY(owner_that_cannot_write_all_anew_does_not_end_well),
+        STORY(owner_that_ends_in_good_order_has_completed_the_rewrite),
+        STORY(owner_that_cannot_complete_the_rewrite_does_not_end_well),
         STORY(unit_whose_beginning_is_lost_is_not_begun_again),
         STORY(what_a_holder_has_added_is_not_gone_on_with_elsewhere_where_it_took_the_lease_again),
     };

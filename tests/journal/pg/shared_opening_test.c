@@ -72,7 +72,7 @@ static void be_refused(struct member *self)
     fail_from_the_first_commit_on(self, FATE_REFUSED);
 }
 
-static void who_loses_it_at_once_may_follow(void **state)
+static void a_process_that_loses_the_lease_at_once_may_follow(void **state)
 {
     (void)state;
     bed->a.made = lose_it;
@@ -80,7 +80,7 @@ static void who_loses_it_at_once_may_follow(void **state)
     assert_true(bed->a.lost);
 }
 
-static void who_cannot_write_at_once_may_follow_and_own_it_later(void **state)
+static void a_process_that_cannot_write_at_once_may_follow_and_own_later(void **state)
 {
     (void)state;
     bed->a.made = write_nothing;
@@ -90,7 +90,7 @@ static void who_cannot_write_at_once_may_follow_and_own_it_later(void **state)
     (void)put(&bed->a);
 }
 
-static void what_the_database_refuses_at_once_is_not_tried_anew(void **state)
+static void a_refusal_at_once_is_not_tried_again(void **state)
 {
     (void)state;
     bed->a.made = be_refused;
@@ -136,7 +136,7 @@ static void have_other_take_it(struct member *self)
     }
 }
 
-static void who_could_not_take_it_before_another_did_says_that_the_database_is_back(void **state)
+static void a_process_that_was_too_late_reports_that_the_database_is_back(void **state)
 {
     (void)state;
     bed->a.made = be_kept_from_it_once;
@@ -151,7 +151,7 @@ static void read_nothing(struct member *self)
     self->rows->unreadable = true;
 }
 
-static void who_may_not_read_from_the_beginning_says_so_and_ends(void **state)
+static void a_process_without_the_right_to_read_ends_with_the_reason(void **state)
 {
     (void)state;
     (void)put(&bed->b);
@@ -174,7 +174,7 @@ static void lose_the_right_to_read_for_a_while(struct member *self)
     }
 }
 
-static void who_may_not_read_any_more_says_so_once_and_follows_on(void **state)
+static void a_process_that_loses_the_right_to_read_logs_it_once_and_goes_on(void **state)
 {
     (void)state;
     (void)put(&bed->b);
@@ -214,7 +214,7 @@ static void process_that_is_stopped_as_it_takes_over_gives_the_lease_up(void **s
     assert_int_equal(bed->a.step, 0);
 }
 
-// Nobody has noticed yet that it is open.
+// No client has noticed yet that it is open.
 static void process_that_is_stopped_as_it_has_taken_over_gives_the_lease_up(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void have_care_later(struct member *self)
     self->rows->careless = self->step < 10;
 }
 
-static void nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for(void **state)
+static void no_process_owns_it_before_the_quorum_is_confirmed(void **state)
 {
     (void)state;
     bed->demand = PG_DEMAND_QUORUM;
@@ -250,7 +250,7 @@ static void do_unreplicated(struct member *self)
     self->rows->unreplicated = true;
 }
 
-static void owner_tells_its_epoch_and_what_a_commit_is_worth(void **state)
+static void owner_reports_its_epoch_and_the_durability_of_commits(void **state)
 {
     struct store_info info;
 
@@ -276,7 +276,7 @@ static void read_later(struct member *self)
     self->rows->unreadable = self->step < 10;
 }
 
-static void who_served_before_waits_for_what_the_database_refuses(void **state)
+static void a_process_that_served_before_waits_after_a_refusal(void **state)
 {
     (void)state;
     (void)put(&bed->a);
@@ -294,7 +294,7 @@ static void replicate_later(struct member *self)
     self->rows->unreplicated = self->step < 10;
 }
 
-static void who_served_before_waits_for_the_quorum(void **state)
+static void a_process_that_served_before_waits_for_the_quorum(void **state)
 {
     (void)state;
     bed->demand = PG_DEMAND_QUORUM;
@@ -316,7 +316,7 @@ static void lose_the_quorum_with_the_owner(struct member *self)
     assert_true(self->step >= 200 || bed->db->lease.epoch == 1);
 }
 
-static void nobody_takes_over_without_the_quorum(void **state)
+static void no_process_takes_over_without_the_quorum(void **state)
 {
     (void)state;
     bed->demand = PG_DEMAND_QUORUM;
@@ -361,7 +361,7 @@ static void close_other_at_once(struct member *self)
     }
 }
 
-static void who_hands_over_leaves_others_time_to_take_it(void **state)
+static void a_process_that_hands_over_leaves_others_time_to_take_it(void **state)
 {
     nsec_t began_at = shared_now();
 
@@ -373,7 +373,7 @@ static void who_hands_over_leaves_others_time_to_take_it(void **state)
     assert_in_range(shared_now() - began_at, TTL_FOR, TTL_FOR + SEC(1));
 }
 
-static void who_handed_over_takes_it_at_once_when_the_next_one_has_gone(void **state)
+static void a_process_that_handed_over_takes_it_at_once_after_the_next_owner(void **state)
 {
     nsec_t began_at = shared_now();
 
@@ -385,8 +385,8 @@ static void who_handed_over_takes_it_at_once_when_the_next_one_has_gone(void **s
     assert_true(shared_now() - began_at < SEC(1));
 }
 
-// Nobody knows how far the ids of lost rows had come.
-static void ids_of_what_is_lost_are_not_given_out_again(void **state)
+// No client knows how far the ids of lost rows had come.
+static void ids_of_lost_records_are_not_given_out_again(void **state)
 {
     struct rows_lease lease;
     uint64_t id;
@@ -405,25 +405,25 @@ static void ids_of_what_is_lost_are_not_given_out_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_loses_it_at_once_may_follow),
-        STORY(who_cannot_write_at_once_may_follow_and_own_it_later),
-        STORY(what_the_database_refuses_at_once_is_not_tried_anew),
+        STORY(a_process_that_loses_the_lease_at_once_may_follow),
+        STORY(a_process_that_cannot_write_at_once_may_follow_and_own_later),
+        STORY(a_refusal_at_once_is_not_tried_again),
         STORY(log_says_once_that_the_lease_cannot_be_taken),
-        STORY(who_could_not_take_it_before_another_did_says_that_the_database_is_back),
-        STORY(who_may_not_read_from_the_beginning_says_so_and_ends),
-        STORY(who_may_not_read_any_more_says_so_once_and_follows_on),
-        STORY(nobody_owns_it_before_it_is_known_that_a_quorum_is_waited_for),
+        STORY(a_process_that_was_too_late_reports_that_the_database_is_back),
+        STORY(a_process_without_the_right_to_read_ends_with_the_reason),
+        STORY(a_process_that_loses_the_right_to_read_logs_it_once_and_goes_on),
+        STORY(no_process_owns_it_before_the_quorum_is_confirmed),
         STORY(process_that_is_stopped_as_it_takes_over_gives_the_lease_up),
-        STORY(who_served_before_waits_for_what_the_database_refuses),
-        STORY(who_served_before_waits_for_the_quorum),
-        STORY(nobody_takes_over_without_the_quorum),
+        STORY(a_process_that_served_before_waits_after_a_refusal),
+        STORY(a_process_that_served_before_waits_for_the_quorum),
+        STORY(no_process_takes_over_without_the_quorum),
         STORY(process_that_is_stopped_as_it_has_taken_over_gives_the_lease_up),
-        STORY(owner_tells_its_epoch_and_what_a_commit_is_worth),
+        STORY(owner_reports_its_epoch_and_the_durability_of_commits),
         STORY(journal_is_named_after_its_shard_whoever_owns_it),
         STORY(owner_that_can_add_no_rows_says_so_once),
-        STORY(who_hands_over_leaves_others_time_to_take_it),
-        STORY(who_handed_over_takes_it_at_once_when_the_next_one_has_gone),
-        STORY(ids_of_what_is_lost_are_not_given_out_again),
+        STORY(a_process_that_hands_over_leaves_others_time_to_take_it),
+        STORY(a_process_that_handed_over_takes_it_at_once_after_the_next_owner),
+        STORY(ids_of_lost_records_are_not_given_out_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -527,7 +527,7 @@ static unsigned long seeds(unsigned long count)
     return text ? strtoul(text, NULL, 10) : count;
 }
 
-static void what_a_failover_has_left_is_never_destroyed(void **state)
+static void rows_left_by_a_failover_are_never_destroyed(void **state)
 {
     unsigned long first = first_seed();
 
@@ -542,7 +542,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_acknowledged_is_lost_and_nothing_ended_comes_back),
-        cmocka_unit_test(what_a_failover_has_left_is_never_destroyed),
+        cmocka_unit_test(rows_left_by_a_failover_are_never_destroyed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,7 +114,7 @@ static void have_first_add_and_leave(struct member *self)
 }
 
 // It has read all that there was, and has seen that the lease has lapsed.
-static void what_the_owner_adds_until_the_lease_is_taken_is_read(void **state)
+static void rows_added_until_the_lease_is_taken_are_read(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -136,7 +136,7 @@ static void be_woken_by_nobody(struct member *self)
     self->rows->waits = wait_in_full;
 }
 
-static void who_follows_waits_no_longer_than_the_lease_lasts(void **state)
+static void a_standby_waits_no_longer_than_the_lease_lasts(void **state)
 {
     nsec_t expires_at;
 
@@ -167,7 +167,7 @@ static void stop_after_many_steps(struct member *self)
     }
 }
 
-static void who_only_follows_never_takes_it(void **state)
+static void a_process_that_only_follows_never_takes_it(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -188,7 +188,7 @@ static void stop_soon(struct member *self)
     }
 }
 
-static void who_stops_following_gives_up_nothing_of_the_owners(void **state)
+static void a_standby_that_stops_does_not_release_the_lease(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -208,7 +208,7 @@ static void have_other_own_it_for_a_moment(struct member *self)
     }
 }
 
-static void who_yields_does_so_until_another_has_had_it(void **state)
+static void a_process_yields_until_another_has_had_it(void **state)
 {
     nsec_t began_at = shared_now();
 
@@ -260,7 +260,7 @@ static void quorum_that_is_demanded_and_not_waited_for_is_a_reason_not_to_start(
     expect_refused(be_unsynced, "require_quorum");
 }
 
-static void who_may_not_see_the_lease_says_so_and_ends(void **state)
+static void a_process_that_may_not_read_the_lease_ends_with_the_reason(void **state)
 {
     (void)state;
     expect_refused(see_no_lease, "as the test wished");
@@ -272,13 +272,13 @@ int main(void)
         STORY(lease_whose_taking_was_not_answered_is_owned_at_once),
         STORY(lease_that_it_had_before_is_not_taken_for_one_that_it_has_taken),
         STORY(lease_that_another_took_in_that_moment_is_the_others),
-        STORY(what_the_owner_adds_until_the_lease_is_taken_is_read),
-        STORY(who_follows_waits_no_longer_than_the_lease_lasts),
-        STORY(who_only_follows_never_takes_it),
-        STORY(who_stops_following_gives_up_nothing_of_the_owners),
-        STORY(who_yields_does_so_until_another_has_had_it),
+        STORY(rows_added_until_the_lease_is_taken_are_read),
+        STORY(a_standby_waits_no_longer_than_the_lease_lasts),
+        STORY(a_process_that_only_follows_never_takes_it),
+        STORY(a_standby_that_stops_does_not_release_the_lease),
+        STORY(a_process_yields_until_another_has_had_it),
         STORY(quorum_that_is_demanded_and_not_waited_for_is_a_reason_not_to_start),
-        STORY(who_may_not_see_the_lease_says_so_and_ends),
+        STORY(a_process_that_may_not_read_the_lease_ends_with_the_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void work_then_kill_first(struct member *self)
     }
 }
 
-static void who_follows_has_all_that_was_acknowledged(void **state)
+static void a_standby_has_all_acknowledged_jobs(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -204,7 +204,7 @@ static void fence_stands_before_the_end_of_the_lease_and_moves_with_it(void **st
     shared_pass(bed, MSEC(200));
     assert_false(member_may_answer(&bed->a));
     assert_true(bed->db->expires_at > bed->db->now);
-    // Nobody has taken it: it is good again.
+    // No client has taken it: it is good again.
     member_turns(&bed->a);
     assert_true(member_may_answer(&bed->a));
     member_pass(&bed->a, SEC(20));
@@ -274,7 +274,7 @@ static void fail_to_take(struct member *self)
     }
 }
 
-static void who_cannot_take_the_lease_does_not_ask_without_a_pause(void **state)
+static void a_process_that_cannot_take_the_lease_pauses_between_tries(void **state)
 {
     nsec_t began_at = shared_now();
 
@@ -318,7 +318,7 @@ static void closing_writes_what_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_follows_has_all_that_was_acknowledged),
+        STORY(a_standby_has_all_acknowledged_jobs),
         STORY(opening_says_how_much_it_has_read),
         STORY(takeover_comes_when_the_lease_has_lapsed_and_no_sooner),
         STORY(lease_that_was_given_up_is_taken_at_once),
@@ -331,7 +331,7 @@ int main(void)
         STORY(nothing_is_answered_while_the_database_is_away),
         STORY(job_of_several_rows_comes_back_whole),
         STORY(no_more_units_are_there_than_may_be),
-        STORY(who_cannot_take_the_lease_does_not_ask_without_a_pause),
+        STORY(a_process_that_cannot_take_the_lease_pauses_between_tries),
         STORY(closing_does_not_wait_for_a_database_that_has_been_away),
         STORY(closing_writes_what_waits),
     };

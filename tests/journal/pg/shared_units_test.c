@@ -107,7 +107,7 @@ static void unit_that_is_removed_before_its_rest_is_read_is_no_damage(void **sta
     assert_int_equal(member_count(&bed->b), 1);
 }
 
-static void nobody_is_held_back_for_a_unit_that_cannot_be_removed(void **state)
+static void no_client_is_held_back_for_a_unit_that_cannot_be_removed(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -142,7 +142,7 @@ static void end_jobs_while_it_is_cut_off(struct member *self)
     }
 }
 
-static void who_was_cut_off_has_no_jobs_that_ended_meanwhile(void **state)
+static void a_standby_that_was_cut_off_has_no_ended_jobs(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -177,7 +177,7 @@ static void read_slowly(struct member *self)
     self->rows->reads = take_time_to_read;
 }
 
-static void who_reads_for_longer_than_a_lease_knows_that_it_goes_on(void **state)
+static void a_standby_that_reads_longer_than_a_lease_sees_it_renewed(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -196,9 +196,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(unit_that_is_removed_while_it_is_read_is_not_missed),
         STORY(unit_that_is_removed_before_its_rest_is_read_is_no_damage),
-        STORY(nobody_is_held_back_for_a_unit_that_cannot_be_removed),
-        STORY(who_reads_for_longer_than_a_lease_knows_that_it_goes_on),
-        STORY(who_was_cut_off_has_no_jobs_that_ended_meanwhile),
+        STORY(no_client_is_held_back_for_a_unit_that_cannot_be_removed),
+        STORY(a_standby_that_reads_longer_than_a_lease_sees_it_renewed),
+        STORY(a_standby_that_was_cut_off_has_no_ended_jobs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void expect(const char *state, enum rows_outcome outcome, bool leave)
     assert_int_equal(verdict.leave, leave);
 }
 
-static void what_ends_the_connection_leaves_a_doubt(void **state)
+static void an_error_that_ends_the_connection_leaves_a_doubt(void **state)
 {
     struct sqlstate_meaning verdict = sqlstate_of_error("FATAL", "57P01");
 
@@ -37,7 +37,7 @@ static void what_ends_the_connection_leaves_a_doubt(void **state)
     expect("40003", ROWS_DOUBT, true);
 }
 
-static void what_was_rolled_back_may_be_tried_again(void **state)
+static void a_rolled_back_transaction_may_be_tried_again(void **state)
 {
     (void)state;
     expect("40001", ROWS_AWAY, false);
@@ -55,7 +55,7 @@ static void row_that_is_there_already_leaves_a_doubt(void **state)
     expect("23505", ROWS_DOUBT, false);
 }
 
-static void what_the_server_does_not_allow_or_know_is_refused(void **state)
+static void a_statement_that_is_not_allowed_or_known_is_refused(void **state)
 {
     (void)state;
     expect("42501", ROWS_REFUSED, false);
@@ -78,10 +78,10 @@ static void end_of_a_wait_for_a_standby_is_told_by_a_warning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_ends_the_connection_leaves_a_doubt),
-        cmocka_unit_test(what_was_rolled_back_may_be_tried_again),
+        cmocka_unit_test(an_error_that_ends_the_connection_leaves_a_doubt),
+        cmocka_unit_test(a_rolled_back_transaction_may_be_tried_again),
         cmocka_unit_test(row_that_is_there_already_leaves_a_doubt),
-        cmocka_unit_test(what_the_server_does_not_allow_or_know_is_refused),
+        cmocka_unit_test(a_statement_that_is_not_allowed_or_known_is_refused),
         cmocka_unit_test(end_of_a_wait_for_a_standby_is_told_by_a_warning),
     };
 
