@@ -12,11 +12,12 @@ bool image_possible_change(const struct job_change *change)
             change->state == JOB_BURIED);
 }
 
-bool image_possible_dead_letter(const struct dead_letter *past)
+bool image_possible_dead_letter(const struct dead_letter *letter)
 {
-    return past->why == DEAD_NOT ||
-           (past->why < DEAD_REASONS && past->attempts <= JOB_ATTEMPTS_MAX && past->queue.len > 0 &&
-            past->queue.len <= QUEUE_NAME_MAX && past->at_ms <= INT64_MAX / NSEC_PER_MSEC);
+    return letter->why == DEAD_NOT ||
+           (letter->why < DEAD_REASONS && letter->attempts <= JOB_ATTEMPTS_MAX &&
+            letter->queue.len > 0 && letter->queue.len <= QUEUE_NAME_MAX &&
+            letter->at_ms <= INT64_MAX / NSEC_PER_MSEC);
 }
 
 enum status image_check(const struct job_image *image)
@@ -97,10 +98,10 @@ static bool image_set_delay(struct broker *broker, struct job *job, uint32_t del
     return extra || !delay;
 }
 
-bool image_set_dead_letter(struct broker *broker, struct job *job, const struct dead_letter *past)
+bool image_set_dead_letter(struct broker *broker, struct job *job, const struct dead_letter *letter)
 {
-    if (past->why != DEAD_NOT) {
-        return dead_letter_set(broker, job, past);
+    if (letter->why != DEAD_NOT) {
+        return dead_letter_set(broker, job, letter);
     }
     dead_letter_remove(broker, job);
     return true;

@@ -11,7 +11,7 @@
 
 // Whether a job could be in that state; whether it could be a dead letter like that.
 bool image_possible_change(const struct job_change *change);
-bool image_possible_dead_letter(const struct dead_letter *past);
+bool image_possible_dead_letter(const struct dead_letter *letter);
 // Whether a job could be like that: STATUS_BAD_NAME, STATUS_TOO_LARGE.
 enum status image_check(const struct job_image *image);
 
@@ -23,7 +23,8 @@ nsec_t image_on_mono_clock(const struct broker *broker, nsec_t at, nsec_t most_f
 // buried job.
 struct job_place image_place(struct broker *broker, const struct job_change *change);
 // Makes the job that dead letter, or, for DEAD_NOT, none. False without memory.
-bool image_set_dead_letter(struct broker *broker, struct job *job, const struct dead_letter *past);
+bool image_set_dead_letter(struct broker *broker, struct job *job,
+                           const struct dead_letter *letter);
 // Sets the counters of the job. False without memory: some of them may not be set then.
 bool image_set_counters(struct broker *broker, struct job *job,
                         const struct job_counters *counters);

@@ -193,15 +193,15 @@ static enum status act_move(struct broker *broker, struct session *by, struct jo
 {
     const struct dead_letter none = {.why = DEAD_NOT};
     struct slice name = act->to;
-    struct dead_letter past;
+    struct dead_letter letter;
     struct queue *to;
     enum status status;
 
     if (act->back) {
-        if (!job_dead_letter(broker, job, &past)) {
+        if (!job_dead_letter(broker, job, &letter)) {
             return STATUS_WRONG_STATE;
         }
-        name = past.queue;
+        name = letter.queue;
     }
     if (!session_may_by_name(by, MAY_SUBMIT, name)) {
         return STATUS_FORBIDDEN;

@@ -174,7 +174,7 @@ static bool dead_letter_take(struct broker *broker, struct job *job, enum dead_r
                              const struct final_event *event)
 {
     struct queue *from = queue_at(broker, job);
-    const struct dead_letter past = {
+    const struct dead_letter letter = {
         .queue = queue_name(from),
         .why = why,
         .attempts = job->attempts,
@@ -187,7 +187,8 @@ static bool dead_letter_take(struct broker *broker, struct job *job, enum dead_r
     if (!to) {
         return false;
     }
-    moves = record_move_has_space(broker, job, to, &past) && dead_letter_set(broker, job, &past);
+    moves =
+        record_move_has_space(broker, job, to, &letter) && dead_letter_set(broker, job, &letter);
     if (moves) {
         dead_letter_move(broker, job, to, was_len, event);
     }

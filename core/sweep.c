@@ -425,11 +425,11 @@ static enum status sweep_filter(struct sweep_step *step, const struct job *job)
 static bool sweep_is_forbidden(const struct sweep_step *step, const struct job *job)
 {
     const struct act *act = &step->sweep->act;
-    struct dead_letter past;
+    struct dead_letter letter;
 
     return !caller_may(step->by, MAY_OPERATE, queue_at(step->broker, job)) ||
-           (act->kind == ACT_MOVE && act->back && job_dead_letter(step->broker, job, &past) &&
-            !session_may_by_name(step->by, MAY_SUBMIT, past.queue));
+           (act->kind == ACT_MOVE && act->back && job_dead_letter(step->broker, job, &letter) &&
+            !session_may_by_name(step->by, MAY_SUBMIT, letter.queue));
 }
 
 // STATUS_OK; STATUS_MORE: the job is to be met again; or why the sweep cannot go on, now or at all.

@@ -9,7 +9,7 @@ enum { TAKES = 1000, QUEUES = 4 };
 
 static const char *const names[QUEUES] = {"a", "b", "c", "d"};
 
-static struct policy_rule weigh(const char *glob, uint32_t weight)
+static struct policy_rule weight_rule(const char *glob, uint32_t weight)
 {
     return (struct policy_rule){.glob = stage_slice(glob), .spec = {.weight = weight}};
 }
@@ -21,7 +21,7 @@ static void set_weights(struct stage *s, const uint32_t weights[QUEUES])
     size_t count = 0;
 
     for (size_t i = 0; i < QUEUES; i++) {
-        rules[count] = weigh(names[i], weights[i]);
+        rules[count] = weight_rule(names[i], weights[i]);
         count += weights[i] > 0;
     }
     assert_status(STATUS_OK, broker_set_policies(s->broker, rules, count));
@@ -311,7 +311,7 @@ static void choice_among_many_weighted_queues_examines_few(void **state)
 
     struct stage *s = stage_new((struct broker_options){0}, false);
     struct actor *w = stage_open(s, "w");
-    const struct policy_rule rule = weigh("*", 1);
+    const struct policy_rule rule = weight_rule("*", 1);
     char name[16];
 
     (void)state;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Becomes tandemd, with so many I/O threads as IO_THREADS says, which serve every connection from
-// the beginning: else they would have nothing to do where a test is quiet. Neither who starts this
-// nor the test that talks to it need know. A program, since a shell would need descriptors that a
-// test may have taken away.
+// Executes tandemd with IO_THREADS I/O threads, which serve every connection from the beginning:
+// otherwise they would have nothing to do in a quiet test. Neither the caller nor the test needs to
+// know. It is a program, since a shell would need descriptors that a test may have closed.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
