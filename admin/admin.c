@@ -18,7 +18,7 @@ static const struct option admin_option_rows[] = {
     {.name = "max_body",
      .kind = OPTION_SIZE,
      .offset = offsetof(struct admin_options, max_body),
-     .preset = "1M",
+     .default_value = "1M",
      .min = 1024,
      .max = INT64_C(1) << 30,
      .live = true,
@@ -27,20 +27,20 @@ static const struct option admin_option_rows[] = {
     {.name = "hosts",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct admin_options, hosts),
-     .preset = "",
+     .default_value = "",
      .live = true,
      .effect = "Host names that requests may use, in addition to localhost and addresses."},
     {.name = "max_series_queues",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct admin_options, max_series_queues),
-     .preset = "1000",
+     .default_value = "1000",
      .max = 5000,
      .live = true,
      .effect = "Maximum number of queues with their own metrics; the others are summed up."},
     {.name = "metrics_names",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct admin_options, metrics_names),
-     .preset = "",
+     .default_value = "",
      .live = true,
      .effect = "Exporters whose metric names are written, too: beanstalkd, gearman."},
     {.name = NULL},
@@ -92,10 +92,10 @@ static enum status admin_start(void *memory, struct broker *broker, const void *
 
     shared->options = settings;
     shared->routes = route_tables;
-    shared->sight = facts->sight;
+    shared->introspect = facts->introspect;
     shared->metrics = &state->metrics;
     shared->operations = &state->operations;
-    metrics_begin(shared->metrics, broker, facts, facts->sight);
+    metrics_begin(shared->metrics, broker, facts, facts->introspect);
     operations_begin(shared->operations);
     http1_shared_begin(&shared->http1, &admin_user, broker, &shared->options->http1, facts,
                        admin_fields, ADMIN_FIELDS);

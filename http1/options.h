@@ -47,7 +47,7 @@ struct http1_options {
     {.name = "max_header_bytes",                                                                   \
      .kind = OPTION_SIZE,                                                                          \
      .offset = offsetof(type, max_header_bytes),                                                   \
-     .preset = "16k",                                                                              \
+     .default_value = "16k",                                                                       \
      .min = 1024,                                                                                  \
      .max = 32 << 10,                                                                              \
      .live = true,                                                                                 \
@@ -64,7 +64,7 @@ struct http1_options {
 #define HTTP1_SECONDS_ROW(type, field, seconds, what)                                              \
     {                                                                                              \
         .name = #field, .kind = OPTION_NUMBER, .offset = offsetof(type, field),                    \
-        .preset = (seconds), .max = 86400, .live = true, .effect = (what)                          \
+        .default_value = (seconds), .max = 86400, .live = true, .effect = (what)                   \
     }
 
 // Whether origins and hosts can be what the lists say; otherwise the reason, which begins with the

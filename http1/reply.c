@@ -147,16 +147,16 @@ static void count_error(const struct http1_conn *conn, unsigned status)
     case 421:
     case 501:
     case 505:
-        wire_refused(conn->wire, SIGHT_BAD);
+        wire_refused(conn->wire, REFUSAL_BAD);
         return;
     case 401:
     case 403:
-        wire_refused(conn->wire, SIGHT_FORBIDDEN);
+        wire_refused(conn->wire, REFUSAL_FORBIDDEN);
         return;
     case 413:
     case 414:
     case 431:
-        wire_refused(conn->wire, SIGHT_TOO_LARGE);
+        wire_refused(conn->wire, REFUSAL_TOO_LARGE);
         return;
     default:
         return;
@@ -196,7 +196,7 @@ void http1_refuse_memory(struct http1_conn *conn)
     if (user->no_memory) {
         user->no_memory(conn);
     } else {
-        wire_refused(conn->wire, SIGHT_MEMORY);
+        wire_refused(conn->wire, REFUSAL_MEMORY);
         http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
                      status_text(STATUS_NO_MEMORY));
     }

@@ -24,21 +24,21 @@ void bean_reply(struct output *out, enum bean_answer answer)
     output_write(out, bean_answers[answer]);
 }
 
-static enum sight_refusal bean_refusal_kind(enum bean_answer answer)
+static enum refusal_kind bean_refusal_kind(enum bean_answer answer)
 {
     switch (answer) {
     case BEAN_FORBIDDEN:
-        return SIGHT_FORBIDDEN;
+        return REFUSAL_FORBIDDEN;
     case BEAN_JOB_TOO_BIG:
-        return SIGHT_TOO_LARGE;
+        return REFUSAL_TOO_LARGE;
     case BEAN_OUT_OF_MEMORY:
-        return SIGHT_MEMORY;
+        return REFUSAL_MEMORY;
     case BEAN_DRAINING:
-        return SIGHT_DRAINING;
+        return REFUSAL_DRAINING;
     case BEAN_BAD_FORMAT:
     case BEAN_EXPECTED_CRLF:
     case BEAN_UNKNOWN_COMMAND:
-        return SIGHT_BAD;
+        return REFUSAL_BAD;
     case BEAN_BURIED:
     case BEAN_DEADLINE_SOON:
     case BEAN_DELETED:

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct sight;
+struct introspect;
 
 // What a front-end may say about the process to its clients.
 struct process_facts {
@@ -34,10 +34,10 @@ struct process_facts {
     uint64_t instance;    // random, per process
     // The processor time that the process has used so far.
     void (*cpu_time)(nsec_t *user_for, nsec_t *system_for);
-    const struct sight *sight; // what it shows its operators; NULL: nothing
+    const struct introspect *introspect; // what it shows its operators; NULL: nothing
 };
 
-// What operators are told of a connection (sight.h).
+// What operators are told of a connection (introspect.h).
 struct frontend_about {
     const struct session *session; // NULL: it has none
     const char *client_id; // what it calls itself, as it says it: any bytes but NUL; NULL: nothing.

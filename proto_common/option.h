@@ -32,16 +32,16 @@ struct option {
     bool secret; // OPTION_TEXT: nobody is shown its value
     // OPTION_TEXT: writes what may be shown of a value with a secret in it; NULL: all of it.
     void (*show)(const char *text, FILE *file);
-    bool is_file;        // OPTION_TEXT: a file that is read; `credential:NAME` names one, too
-    bool is_credential;  // OPTION_TEXT: `credential:NAME` stands for what is in that file
-    bool file_only;      // of a section: what is made at run time cannot say it
-    bool is_job_size;    // OPTION_SIZE: no job, or no result of one, is larger
-    size_t offset;       // of the field in the section's struct
-    const char *preset;  // its default, as it would be written in the file
-    int64_t min, max;    // what is allowed; OPTION_DURATION: in nanoseconds. Sizes, numbers,
-                         // counts and durations have them
-    const char *choices; // OPTION_CHOICE
-    const char *effect;  // one sentence for --check-config and for error messages
+    bool is_file;              // OPTION_TEXT: a file that is read; `credential:NAME` names one, too
+    bool is_credential;        // OPTION_TEXT: `credential:NAME` stands for what is in that file
+    bool file_only;            // of a section: what is made at run time cannot say it
+    bool is_job_size;          // OPTION_SIZE: no job, or no result of one, is larger
+    size_t offset;             // of the field in the section's struct
+    const char *default_value; // as in the file
+    int64_t min, max;          // what is allowed; OPTION_DURATION: in nanoseconds. Sizes, numbers,
+                               // counts and durations have them
+    const char *choices;       // OPTION_CHOICE
+    const char *effect;        // one sentence for --check-config and for error messages
 };
 
 #endif

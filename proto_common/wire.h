@@ -19,7 +19,7 @@
 
 #include "proto_common/caller.h"
 #include "proto_common/output.h"
-#include "proto_common/sight_refusals.h"
+#include "proto_common/refusal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,7 +56,7 @@ struct wire_host {
     // front-end.
     bool (*overflows)(struct wire *wire);
     // Something was refused on this connection, which is counted. At any time.
-    void (*refused)(struct wire *wire, enum sight_refusal refusal);
+    void (*refused)(struct wire *wire, enum refusal_kind refusal);
     // Logs, at info, that something of so many bytes (0: not known) is larger than the setting
     // allows; `what` it is. As there may be many such, not each is logged. At any time.
     void (*too_large)(const struct wire *wire, const char *what, uint64_t size,
@@ -107,7 +107,7 @@ static inline struct wire_caller wire_identify(struct wire *wire, const struct w
 }
 
 // To be called where the front-end refuses something, but for a token that is none.
-static inline void wire_refused(struct wire *wire, enum sight_refusal refusal)
+static inline void wire_refused(struct wire *wire, enum refusal_kind refusal)
 {
     wire->host->refused(wire, refusal);
 }

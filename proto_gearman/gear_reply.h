@@ -27,26 +27,26 @@ size_t gear_held_back(struct gear_conn *conn);
 // The name of an error; its kind of refusal (-1: not a refusal, or counted elsewhere); the code and
 // the text of the ERROR packet. If gearmand has a text for the error, it is the same.
 #define GEAR_REFUSALS(X)                                                                           \
-    X(MAGIC, SIGHT_BAD, "INVALID_MAGIC", "Request magic expected")                                 \
-    X(COMMAND, SIGHT_BAD, "INVALID_COMMAND", "Command not expected")                               \
-    X(TOO_FEW_ARGUMENTS, SIGHT_BAD, "INVALID_ARGUMENT", "The packet has too few arguments")        \
-    X(MOMENT, SIGHT_BAD, "INVALID_ARGUMENT", "Not a moment at which the job could start")          \
-    X(FUNCTION_NAME, SIGHT_BAD, "INVALID_FUNCTION_NAME", "A function needs a name")                \
-    X(LONG_UNIQUE, SIGHT_TOO_LARGE, "ARGUMENT_TOO_LARGE", "Unique value too large")                \
-    X(LONG_ARGUMENT, SIGHT_TOO_LARGE, "ARGUMENT_TOO_LARGE", "An argument is too long")             \
-    X(LARGE_WORKLOAD, SIGHT_TOO_LARGE, "ARGUMENT_TOO_LARGE", "The workload is too large")          \
+    X(MAGIC, REFUSAL_BAD, "INVALID_MAGIC", "Request magic expected")                               \
+    X(COMMAND, REFUSAL_BAD, "INVALID_COMMAND", "Command not expected")                             \
+    X(TOO_FEW_ARGUMENTS, REFUSAL_BAD, "INVALID_ARGUMENT", "The packet has too few arguments")      \
+    X(MOMENT, REFUSAL_BAD, "INVALID_ARGUMENT", "Not a moment at which the job could start")        \
+    X(FUNCTION_NAME, REFUSAL_BAD, "INVALID_FUNCTION_NAME", "A function needs a name")              \
+    X(LONG_UNIQUE, REFUSAL_TOO_LARGE, "ARGUMENT_TOO_LARGE", "Unique value too large")              \
+    X(LONG_ARGUMENT, REFUSAL_TOO_LARGE, "ARGUMENT_TOO_LARGE", "An argument is too long")           \
+    X(LARGE_WORKLOAD, REFUSAL_TOO_LARGE, "ARGUMENT_TOO_LARGE", "The workload is too large")        \
     X(TOKEN, -1, "INVALID_ARGUMENT", "Not a token")                                                \
-    X(OPTION, SIGHT_BAD, "UNKNOWN_OPTION", "Server does not recognize given option")               \
+    X(OPTION, REFUSAL_BAD, "UNKNOWN_OPTION", "Server does not recognize given option")             \
     X(DATA, -1, "JOB_NOT_FOUND", "Job does not exist on server")                                   \
     X(RESULT, -1, "JOB_NOT_FOUND", "Job given in work result not found")                           \
     X(EXCEPTION, -1, "JOB_NOT_FOUND", "An exception was received for a job that does not exist")   \
-    X(FULL, SIGHT_LIMIT, "QUEUE_ERROR", "Job queue is full")                                       \
-    X(QUEUES, SIGHT_LIMIT, "QUEUE_ERROR", "There are too many functions")                          \
-    X(DRAINING, SIGHT_DRAINING, "QUEUE_ERROR", "Server is draining")                               \
-    X(ROOM, SIGHT_STORE, "QUEUE_ERROR", "The journal has no room")                                 \
+    X(FULL, REFUSAL_LIMIT, "QUEUE_ERROR", "Job queue is full")                                     \
+    X(QUEUES, REFUSAL_LIMIT, "QUEUE_ERROR", "There are too many functions")                        \
+    X(DRAINING, REFUSAL_DRAINING, "QUEUE_ERROR", "Server is draining")                             \
+    X(ROOM, REFUSAL_STORE, "QUEUE_ERROR", "The journal has no room")                               \
     X(SLOW, -1, "TIMEOUT", "The packet took too long to arrive")                                   \
-    X(MEMORY, SIGHT_MEMORY, "QUEUE_ERROR", "Out of memory")                                        \
-    X(FORBIDDEN, SIGHT_FORBIDDEN, "FORBIDDEN", "Not allowed")
+    X(MEMORY, REFUSAL_MEMORY, "QUEUE_ERROR", "Out of memory")                                      \
+    X(FORBIDDEN, REFUSAL_FORBIDDEN, "FORBIDDEN", "Not allowed")
 
 enum gear_refusal {
 #define X(name, counts_as, code, text) GEAR_REFUSE_##name,

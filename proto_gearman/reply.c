@@ -13,7 +13,7 @@
 
 struct gear_error {
     const char *code, *text;
-    int counts_as; // enum sight_refusal; -1: it is not counted
+    int counts_as; // enum refusal_kind; -1: it is not counted
 };
 
 static const struct gear_error gear_errors[] = {
@@ -85,7 +85,7 @@ void gear_refuse(struct gear_conn *conn, enum gear_refusal refusal)
 
     wire_log_refused(conn->wire, code);
     if (gear_errors[refusal].counts_as >= 0) {
-        wire_refused(conn->wire, (enum sight_refusal)gear_errors[refusal].counts_as);
+        wire_refused(conn->wire, (enum refusal_kind)gear_errors[refusal].counts_as);
     }
     if (start) {
         at = gear_write_slice(start + GEAR_HEADER, code);

@@ -228,7 +228,7 @@ void gear_report_too_large(struct gear_conn *conn, const struct gear_packet *pac
     bool is_last = packet->type == GEAR_WORK_COMPLETE || packet->type == GEAR_WORK_EXCEPTION;
 
     gear_data_lost(conn, packet);
-    wire_refused(conn->wire, SIGHT_TOO_LARGE);
+    wire_refused(conn->wire, REFUSAL_TOO_LARGE);
     wire_log_too_large(conn->wire, is_last ? "a result" : "a part of a result", size,
                        GEAR_MAX_JOB_SIZE);
     if (is_last) {

@@ -106,6 +106,6 @@ void web_refuse_after(struct http1_conn *conn, unsigned status, nsec_t left_for,
 
 void web_refuse_memory(struct http1_conn *conn)
 {
-    wire_refused(conn->wire, SIGHT_MEMORY);
+    wire_refused(conn->wire, REFUSAL_MEMORY);
     web_refuse_later(conn, 503, status_text(STATUS_NO_MEMORY));
 }

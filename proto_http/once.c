@@ -239,7 +239,7 @@ static void refuse_share(struct http1_conn *conn, const struct memo *memo)
 {
     const struct broker *broker = conn->shared->broker;
 
-    wire_refused(conn->wire, SIGHT_LIMIT);
+    wire_refused(conn->wire, REFUSAL_LIMIT);
     web_refuse_after(conn, 429, broker_memo_room_at(broker, memo) - broker_now(broker).wall,
                      "too many answers are kept for this caller (http.max_kept_answers)");
 }

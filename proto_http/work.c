@@ -223,7 +223,7 @@ enum http1_next web_work_begin(struct http1_conn *conn)
     enum status status;
 
     if (leases->count >= (uint64_t)web_shared(conn)->options->max_leases) {
-        wire_refused(conn->wire, SIGHT_LIMIT);
+        wire_refused(conn->wire, REFUSAL_LIMIT);
         http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, ALL_TAKEN);
         return HTTP1_NEXT_REQUEST;
     }

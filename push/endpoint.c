@@ -2,8 +2,8 @@
 #include "push/push_private.h"
 
 #include "core/base/log.h"
-#include "proto_common/sight.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect.h"
+#include "proto_common/introspect_queues.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,12 +74,12 @@ static void push_times_add(struct push_times *times, nsec_t took_for)
     times->sum += (uint64_t)took_for;
 }
 
-void push_times_info(const struct push_times *times, struct sight_distribution *info)
+void push_times_info(const struct push_times *times, struct introspect_distribution *info)
 {
-    *info = (struct sight_distribution){.ends = push_time_ends,
-                                        .counts = times->counts,
-                                        .buckets = PUSH_TIME_BUCKETS,
-                                        .sum = times->sum};
+    *info = (struct introspect_distribution){.ends = push_time_ends,
+                                             .counts = times->counts,
+                                             .buckets = PUSH_TIME_BUCKETS,
+                                             .sum = times->sum};
     for (unsigned i = 0; i < PUSH_TIME_BUCKETS; i++) {
         info->count += times->counts[i];
     }
@@ -795,14 +795,14 @@ static const char *endpoint_state(const struct endpoint *endpoint, nsec_t until)
     return endpoint->breaker.failures < BREAKER_FAILURES ? "open" : "trying";
 }
 
-void endpoint_info(const struct endpoint *endpoint, struct sight_push *info)
+void endpoint_info(const struct endpoint *endpoint, struct introspect_push *info)
 {
     nsec_t now_at = push_now(endpoint->push);
     nsec_t until = endpoint->paused_until > endpoint->breaker.open_until
                        ? endpoint->paused_until
                        : endpoint->breaker.open_until;
 
-    *info = (struct sight_push){
+    *info = (struct introspect_push){
         .section = endpoint->spec->name,
         .endpoint = endpoint->spec->origin,
         .state = endpoint_state(endpoint, until),

@@ -3,7 +3,7 @@
 
 #include "core/broker.h"
 #include "core/policy.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect_queues.h"
 #include "push/push_private.h"
 
 #include <curl/curl.h>
@@ -293,7 +293,7 @@ bool push_resume(struct push *push, struct slice section)
     return false;
 }
 
-bool push_endpoint_info(const struct push *push, size_t place, struct sight_push *info)
+bool push_endpoint_info(const struct push *push, size_t place, struct introspect_push *info)
 {
     list_each (node, &push->endpoints) {
         if (place-- == 0) {
@@ -305,7 +305,7 @@ bool push_endpoint_info(const struct push *push, size_t place, struct sight_push
 }
 
 bool push_queue_endpoint_info(const struct push *push, const struct queue *queue,
-                              struct sight_push *info)
+                              struct introspect_push *info)
 {
     const struct endpoint *endpoint = push_find_endpoint(push, queue);
 
@@ -315,7 +315,7 @@ bool push_queue_endpoint_info(const struct push *push, const struct queue *queue
     return endpoint != NULL;
 }
 
-void push_durations_info(const struct push *push, struct sight_distribution *info)
+void push_durations_info(const struct push *push, struct introspect_distribution *info)
 {
     push_times_info(&push->times, info);
 }

@@ -47,8 +47,8 @@ bool push_settings_check(const struct push_settings *settings, struct error_text
 struct event_base;
 struct push;
 struct push_plan;
-struct sight_distribution;
-struct sight_push;
+struct introspect_distribution;
+struct introspect_push;
 
 struct push_host {
     void *context;
@@ -98,13 +98,13 @@ bool push_is_busy(const struct push *push);
 bool push_resume(struct push *push, struct slice section);
 
 // Describes the endpoint at that position. False: there are fewer endpoints.
-bool push_endpoint_info(const struct push *push, size_t place, struct sight_push *info);
+bool push_endpoint_info(const struct push *push, size_t place, struct introspect_push *info);
 
 // Describes the endpoint of the queue. False: it has none.
 bool push_queue_endpoint_info(const struct push *push, const struct queue *queue,
-                              struct sight_push *info);
+                              struct introspect_push *info);
 
 // The times from requests to their responses, of all endpoints since the start.
-void push_durations_info(const struct push *push, struct sight_distribution *info);
+void push_durations_info(const struct push *push, struct introspect_distribution *info);
 
 #endif

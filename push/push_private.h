@@ -85,7 +85,7 @@ void push_call_at(struct push *push, struct endpoint *endpoint, nsec_t due_at);
 // Has the endpoint called at that moment, or before.
 void push_call_by(struct push *push, struct endpoint *endpoint, nsec_t due_at);
 
-void push_times_info(const struct push_times *times, struct sight_distribution *info);
+void push_times_info(const struct push_times *times, struct introspect_distribution *info);
 
 //
 // Endpoints
@@ -114,6 +114,6 @@ void endpoint_try_again(struct endpoint *endpoint);
 void endpoint_resume(struct endpoint *endpoint);
 
 // The info borrows from the endpoint.
-void endpoint_info(const struct endpoint *endpoint, struct sight_push *info);
+void endpoint_info(const struct endpoint *endpoint, struct introspect_push *info);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/push_service.h"
 
-#include "proto_common/sight.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect.h"
+#include "proto_common/introspect_queues.h"
 #include "proto_gearman/gearman.h"
 #include "server/conn/loop_turn.h"
 
@@ -141,20 +141,22 @@ bool push_service_resume(const struct push_service *service, struct slice sectio
     return service->push && push_resume(service->push, section);
 }
 
-bool push_service_show(const struct push_service *service, size_t index, struct sight_push *shown)
+bool push_service_show(const struct push_service *service, size_t index,
+                       struct introspect_push *shown)
 {
     return service->push && push_endpoint_info(service->push, index, shown);
 }
 
 bool push_service_show_of(const struct push_service *service, const struct queue *queue,
-                          struct sight_push *shown)
+                          struct introspect_push *shown)
 {
     return service->push && push_queue_endpoint_info(service->push, queue, shown);
 }
 
-void push_service_show_seconds(const struct push_service *service, struct sight_distribution *shown)
+void push_service_show_seconds(const struct push_service *service,
+                               struct introspect_distribution *shown)
 {
-    *shown = (struct sight_distribution){.buckets = 0};
+    *shown = (struct introspect_distribution){.buckets = 0};
     if (service->push) {
         push_durations_info(service->push, shown);
     }

@@ -39,13 +39,14 @@ void push_service_adopt(struct push_service *service, struct push_plan *plan);
 void push_service_stop(struct push_service *service);
 bool push_service_is_busy(const struct push_service *service);
 
-// The functions of struct sight_pushes (proto_common/sight_push.h).
+// The functions of struct introspect_pushes (proto_common/introspect_queues.h).
 bool push_service_resume(const struct push_service *service, struct slice section);
-bool push_service_show(const struct push_service *service, size_t index, struct sight_push *shown);
+bool push_service_show(const struct push_service *service, size_t index,
+                       struct introspect_push *shown);
 bool push_service_show_of(const struct push_service *service, const struct queue *queue,
-                          struct sight_push *shown);
+                          struct introspect_push *shown);
 void push_service_show_seconds(const struct push_service *service,
-                               struct sight_distribution *shown);
+                               struct introspect_distribution *shown);
 
 // Releases jobs of pending requests. Called before the store is closed.
 void push_service_close(struct push_service *service);

@@ -4,7 +4,7 @@
 #include "core/base/digits.h"
 #include "core/base/log.h"
 #include "core/memo.h"
-#include "proto_common/sight_policies.h"
+#include "proto_common/introspect_queues.h"
 #include "server/config/sections.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static struct run_policy *run_policy_alloc(struct slice glob, uint64_t position)
     struct error_text unused;
 
     if (!policy || !name ||
-        !section_init(&queue_section_kind, &policy->section, name, SIGHT_RUN_TIME, &unused)) {
+        !section_init(&queue_section_kind, &policy->section, name, INTROSPECT_RUN_TIME, &unused)) {
         run_policy_free(policy);
         policy = NULL;
     } else {
@@ -318,7 +318,7 @@ bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
 
 // The position of a policy that was set without one.
 static uint64_t queue_policies_position(const struct run_policies *run,
-                                        const struct sight_new_policy *policy,
+                                        const struct introspect_new_policy *policy,
                                         const struct run_policy *old)
 {
     uint64_t last = run->count > 0 ? run->all[run->count - 1]->position : 0;
@@ -335,7 +335,7 @@ static uint64_t queue_policies_position(const struct run_policies *run,
 
 // NULL with the reason in `why`.
 static struct run_policy *queue_policies_make(const struct run_policies *run,
-                                              const struct sight_new_policy *wanted,
+                                              const struct introspect_new_policy *wanted,
                                               const struct run_policy *old, struct error_text *why)
 {
     struct run_policy *made =
@@ -343,8 +343,8 @@ static struct run_policy *queue_policies_make(const struct run_policies *run,
     bool good = made;
 
     for (size_t i = 0; good && i < wanted->count; i++) {
-        good = section_set(&queue_section_kind, &made->section, wanted->said[i].key,
-                           wanted->said[i].value, why);
+        good = section_set(&queue_section_kind, &made->section, wanted->assignments[i].key,
+                           wanted->assignments[i].value, why);
     }
     good =
         good && queue_section_kind.finish(made->section.values, why) && run_policy_check(made, why);
@@ -394,7 +394,7 @@ static enum status queue_policies_replace(struct queue_policies *policies, struc
 
 enum status queue_policies_set(struct queue_policies *policies, struct broker *broker,
                                const struct settings *settings,
-                               const struct sight_new_policy *policy, struct error_text *why)
+                               const struct introspect_new_policy *policy, struct error_text *why)
 {
     struct run_policy *old = run_policies_find(&policies->run, policy->glob);
     struct run_policy *fresh;
@@ -446,13 +446,13 @@ static const struct config_section *queue_policies_find(const struct queue_polic
 }
 
 bool queue_policies_show(const struct queue_policies *policies, const struct settings *settings,
-                         size_t index, struct sight_policy *policy)
+                         size_t index, struct introspect_policy *policy)
 {
     const struct run_policy *run;
     const struct config_section *section = queue_policies_find(policies, settings, index, &run);
 
     if (section) {
-        *policy = (struct sight_policy){
+        *policy = (struct introspect_policy){
             .glob = section->name,
             .origin = section->origin,
             .is_run_time = run,
@@ -465,7 +465,7 @@ bool queue_policies_show(const struct queue_policies *policies, const struct set
 
 bool queue_policies_show_key(const struct queue_policies *policies, const struct settings *settings,
                              struct config_introspection *shown, size_t index, size_t key,
-                             struct sight_key *out)
+                             struct introspect_key *out)
 {
     const struct run_policy *run;
     const struct config_section *section = queue_policies_find(policies, settings, index, &run);

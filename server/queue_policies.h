@@ -11,7 +11,7 @@
 // effect.
 
 #include "core/broker.h"
-#include "proto_common/sight_policies.h"
+#include "proto_common/introspect_queues.h"
 #include "server/config/queue_section.h"
 #include "server/config/settings.h"
 #include "server/config/config_introspect.h"
@@ -67,17 +67,17 @@ bool queue_policies_apply(const struct queue_policies *policies, struct broker *
 bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
                          const struct settings *settings, struct error_text *why) MUST_USE;
 
-// The functions of struct sight_policies (proto_common/sight_policies.h).
+// The functions of struct introspect_policies (proto_common/introspect_queues.h).
 enum status queue_policies_set(struct queue_policies *policies, struct broker *broker,
                                const struct settings *settings,
-                               const struct sight_new_policy *policy, struct error_text *why);
+                               const struct introspect_new_policy *policy, struct error_text *why);
 enum status queue_policies_drop(struct queue_policies *policies, struct broker *broker,
                                 const struct settings *settings, struct slice glob);
 bool queue_policies_show(const struct queue_policies *policies, const struct settings *settings,
-                         size_t index, struct sight_policy *policy);
+                         size_t index, struct introspect_policy *policy);
 bool queue_policies_show_key(const struct queue_policies *policies, const struct settings *settings,
                              struct config_introspection *shown, size_t index, size_t key,
-                             struct sight_key *out);
+                             struct introspect_key *out);
 
 void queue_policies_clear(struct queue_policies *policies);
 

@@ -28,20 +28,17 @@ bool schedule_service_adopt(struct schedules *schedules, const struct settings *
 {
     const struct config_sections *sections = &settings->named[SETTINGS_SCHEDULES];
     struct schedule_spec *specs = calloc(sections->count + 1, sizeof *specs);
-    bool good = false;
+    bool good;
 
-    (void)error_set(why, "no memory");
-    if (specs) {
-        for (size_t i = 0; i < sections->count; i++) {
-            specs[i] = schedule_section_spec(&sections->all[i]);
-        }
-        good = schedules_adopt(schedules, specs, sections->count, why);
+    if (!specs) {
+        return error_set(why, "schedules: no memory");
     }
+    for (size_t i = 0; i < sections->count; i++) {
+        specs[i] = schedule_section_spec(&sections->all[i]);
+    }
+    good = schedules_adopt(schedules, specs, sections->count, why);
     free(specs);
-    if (!good) {
-        (void)error_prefix(why, "schedules: ");
-    }
-    return good;
+    return good || error_prefix(why, "schedules: ");
 }
 
 struct schedules *schedule_service_open(struct broker *broker, const struct settings *settings,

@@ -12,7 +12,7 @@
 
 #include "core/base/memory.h"
 #include "core/broker.h"
-#include "proto_common/sight.h"
+#include "proto_common/introspect.h"
 #include "server/config/settings.h"
 #include "server/config/config_introspect.h"
 #include "server/net/admission.h"
@@ -62,10 +62,10 @@ struct standby {
 
 // State for introspection.
 struct server_introspection {
-    struct sight sight;   // the functions
-    nsec_t renew_at;      // when the system is to be asked again for the following two
-    uint64_t resident;    // bytes
-    uint64_t descriptors; // that are open
+    struct introspect introspect; // the functions
+    nsec_t renew_at;              // when the system is to be asked again for the following two
+    uint64_t resident;            // bytes
+    uint64_t descriptors;         // that are open
     struct config_introspection settings;              // the texts of settings
     const char *memory_kinds[SERVER_MEMORY_KINDS + 1]; // names, NULL behind them
     uint64_t memory[SERVER_MEMORY_KINDS];              // bytes of each

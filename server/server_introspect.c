@@ -3,8 +3,7 @@
 
 #include "core/base/log.h"
 #include "core/base/memory.h"
-#include "proto_common/sight_policies.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect_queues.h"
 #include "server/io/io.h"
 #include "server/process/usage.h"
 #include "server/conn/conn.h"
@@ -43,28 +42,28 @@ static void server_renew_usage(struct server *server)
     }
 }
 
-static bool sight_opening(void *host, struct sight_opening *opening)
+static bool introspect_opening(void *host, struct introspect_opening *opening)
 {
     const struct server *server = host;
     struct store_progress progress;
     bool opens = opening_progress(&server->opening, &progress);
 
     if (opens) {
-        *opening = (struct sight_opening){.done = progress.read,
-                                          .total = progress.size,
-                                          .jobs = progress.jobs,
-                                          .imports = opening_imports(&server->opening)};
+        *opening = (struct introspect_opening){.done = progress.read,
+                                               .total = progress.size,
+                                               .jobs = progress.jobs,
+                                               .imports = opening_imports(&server->opening)};
     }
     return opens;
 }
 
 // While the store is being opened, no other thread may use it.
-static void sight_journal(void *host, struct sight_journal *journal)
+static void introspect_journal(void *host, struct introspect_journal *journal)
 {
     const struct server *server = host;
     const struct store_settings *settings = &server->settings->journal;
 
-    *journal = (struct sight_journal){
+    *journal = (struct introspect_journal){
         .enabled = server->store != NULL,
         .directory = settings->dir,
         .fsync = settings->fsync,
@@ -77,7 +76,7 @@ static void sight_journal(void *host, struct sight_journal *journal)
 }
 
 // Without other processes that may own the store, nothing is set.
-static void sight_cluster(void *host, struct sight_cluster *cluster)
+static void introspect_cluster(void *host, struct introspect_cluster *cluster)
 {
     const struct server *server = host;
     const struct store *store = server->store;
@@ -91,7 +90,7 @@ static void sight_cluster(void *host, struct sight_cluster *cluster)
     cluster->trusted = server->settings->journal.quorum == QUORUM_NO;
 }
 
-static bool sight_protocol(void *host, size_t index, struct sight_protocol *protocol)
+static bool introspect_protocol(void *host, size_t index, struct introspect_protocol *protocol)
 {
     const struct server *server = host;
     const struct service *service;
@@ -102,7 +101,7 @@ static bool sight_protocol(void *host, size_t index, struct sight_protocol *prot
     }
     service = &server->services.each[index];
     counters = service->counters;
-    *protocol = (struct sight_protocol){
+    *protocol = (struct introspect_protocol){
         .name = service->frontend->name,
         .open = counters->open,
         .accepted = counters->accepted,
@@ -114,40 +113,42 @@ static bool sight_protocol(void *host, size_t index, struct sight_protocol *prot
     return true;
 }
 
-static const char *sight_address(void *host, size_t protocol, size_t index)
+static const char *introspect_address(void *host, size_t protocol, size_t index)
 {
     const struct server *server = host;
 
     return listeners_address(&server->listeners, frontends[protocol]->name, index);
 }
 
-static bool sight_connection_next(void *host, uint64_t *after, struct sight_connection *connection)
+static bool introspect_connection_next(void *host, uint64_t *after,
+                                       struct introspect_connection *connection)
 {
     const struct server *server = host;
 
     return conn_introspect_next(&server->loop.turn, after, connection);
 }
 
-static bool sight_connection(void *host, uint64_t number, struct sight_connection *connection)
+static bool introspect_connection(void *host, uint64_t number,
+                                  struct introspect_connection *connection)
 {
     const struct server *server = host;
 
     return conn_introspect_find(&server->loop.turn, number, connection);
 }
 
-static uint64_t sight_connection_of(void *host, const struct session *session)
+static uint64_t introspect_connection_of(void *host, const struct session *session)
 {
     const struct server *server = host;
 
     return conn_introspect_of_session(&server->loop.turn, session);
 }
 
-static void sight_loop(void *host, struct sight_loop *loop)
+static void introspect_loop(void *host, struct introspect_loop *loop)
 {
     struct server *server = host;
     struct loop_window worst = loop_watch_worst(&server->loop.watch, server_now(server));
 
-    *loop = (struct sight_loop){
+    *loop = (struct introspect_loop){
         .turns = server->loop.watch.turns,
         .slow_turns = server->loop.watch.slow_turns,
         .longest_for = worst.longest_for,
@@ -156,7 +157,7 @@ static void sight_loop(void *host, struct sight_loop *loop)
     };
 }
 
-static void sight_memory(void *host, struct sight_memory *memory)
+static void introspect_memory(void *host, struct introspect_memory *memory)
 {
     struct server *server = host;
     size_t limit = memory_limit();
@@ -166,7 +167,7 @@ static void sight_memory(void *host, struct sight_memory *memory)
         server->introspection.memory[i] = memory_counted_of((enum memory_kind)i);
     }
     server_renew_usage(server);
-    *memory = (struct sight_memory){
+    *memory = (struct introspect_memory){
         .used = memory_counted(),
         .limit = limit == SIZE_MAX ? 0 : limit,
         .resident = server->introspection.resident,
@@ -176,16 +177,16 @@ static void sight_memory(void *host, struct sight_memory *memory)
     };
 }
 
-static void sight_descriptors(void *host, struct sight_descriptors *descriptors)
+static void introspect_descriptors(void *host, struct introspect_descriptors *descriptors)
 {
     struct server *server = host;
 
     server_renew_usage(server);
-    *descriptors = (struct sight_descriptors){.open = server->introspection.descriptors,
-                                              .limit = usage_descriptors_limit()};
+    *descriptors = (struct introspect_descriptors){.open = server->introspection.descriptors,
+                                                   .limit = usage_descriptors_limit()};
 }
 
-static bool sight_setting(void *host, size_t index, struct sight_setting *setting)
+static bool introspect_setting(void *host, size_t index, struct introspect_setting *setting)
 {
     struct server *server = host;
 
@@ -193,60 +194,60 @@ static bool sight_setting(void *host, size_t index, struct sight_setting *settin
                                      index, setting);
 }
 
-static struct schedules *sight_schedules(void *host)
+static struct schedules *introspect_schedules(void *host)
 {
     const struct server *server = host;
 
     return server->schedules;
 }
 
-static bool sight_push(void *host, size_t index, struct sight_push *push)
+static bool introspect_push(void *host, size_t index, struct introspect_push *push)
 {
     const struct server *server = host;
 
     return push_service_show(&server->push_service, index, push);
 }
 
-static bool sight_push_of(void *host, const struct queue *queue, struct sight_push *push)
+static bool introspect_push_of(void *host, const struct queue *queue, struct introspect_push *push)
 {
     const struct server *server = host;
 
     return push_service_show_of(&server->push_service, queue, push);
 }
 
-static void sight_push_seconds(void *host, struct sight_distribution *seconds)
+static void introspect_push_seconds(void *host, struct introspect_distribution *seconds)
 {
     const struct server *server = host;
 
     push_service_show_seconds(&server->push_service, seconds);
 }
 
-static bool sight_push_resume(void *host, struct slice section)
+static bool introspect_push_resume(void *host, struct slice section)
 {
     const struct server *server = host;
 
     return push_service_resume(&server->push_service, section);
 }
 
-static const struct sight_pushes sight_pushes = {.at = sight_push,
-                                                 .of = sight_push_of,
-                                                 .seconds = sight_push_seconds,
-                                                 .resume = sight_push_resume};
+static const struct introspect_pushes introspect_pushes = {.at = introspect_push,
+                                                           .of = introspect_push_of,
+                                                           .seconds = introspect_push_seconds,
+                                                           .resume = introspect_push_resume};
 
-static const char *sight_config_file(void *host)
+static const char *introspect_config_file(void *host)
 {
     const struct server *server = host;
 
     return server->source->path;
 }
 
-static void sight_drain(void *host, bool on)
+static void introspect_drain(void *host, bool on)
 {
     server_signal(host, on ? SIGNAL_DRAIN : SIGNAL_ACCEPT);
 }
 
 // The handover begins when the reply to this request is staged.
-static bool sight_hand_over(void *host)
+static bool introspect_hand_over(void *host)
 {
     struct server *server = host;
 
@@ -254,17 +255,13 @@ static bool sight_hand_over(void *host)
     return server->hand_over_wanted;
 }
 
-static bool sight_reload(void *host, char *why, size_t room)
+static bool introspect_reload(void *host, struct error_text *why)
 {
-    struct error_text reason = {""};
-    bool good = server_handle_reload(host, &reason);
-
-    (void)snprintf(why, room, "%s", reason.text);
-    return good;
+    return server_handle_reload(host, why);
 }
 
 // The value replaces that of the file, and is shown with the settings.
-static bool sight_log_commands(void *host, const char *whose)
+static bool introspect_log_commands(void *host, const char *whose)
 {
     struct server *server = host;
     struct error_text unsaid;
@@ -279,14 +276,15 @@ static bool sight_log_commands(void *host, const char *whose)
     return true;
 }
 
-static bool sight_section(void *host, size_t index, struct sight_section *section)
+static bool introspect_section(void *host, size_t index, struct introspect_section *section)
 {
     const struct server *server = host;
 
     return config_introspect_section(&server->settings->config, index, section);
 }
 
-static bool sight_section_key(void *host, size_t index, size_t key, struct sight_key *shown)
+static bool introspect_section_key(void *host, size_t index, size_t key,
+                                   struct introspect_key *shown)
 {
     struct server *server = host;
 
@@ -294,14 +292,15 @@ static bool sight_section_key(void *host, size_t index, size_t key, struct sight
                                          index, key, shown);
 }
 
-static bool sight_policy(void *host, size_t index, struct sight_policy *policy)
+static bool introspect_policy(void *host, size_t index, struct introspect_policy *policy)
 {
     const struct server *server = host;
 
     return queue_policies_show(&server->policies, server->settings, index, policy);
 }
 
-static bool sight_policy_key(void *host, size_t index, size_t key, struct sight_key *shown)
+static bool introspect_policy_key(void *host, size_t index, size_t key,
+                                  struct introspect_key *shown)
 {
     struct server *server = host;
 
@@ -309,50 +308,52 @@ static bool sight_policy_key(void *host, size_t index, size_t key, struct sight_
                                    &server->introspection.settings, index, key, shown);
 }
 
-static enum status sight_set_policy(void *host, const struct sight_new_policy *policy,
-                                    struct error_text *why)
+static enum status introspect_set_policy(void *host, const struct introspect_new_policy *policy,
+                                         struct error_text *why)
 {
     struct server *server = host;
 
     return queue_policies_set(&server->policies, server->broker, server->settings, policy, why);
 }
 
-static enum status sight_drop_policy(void *host, struct slice glob)
+static enum status introspect_drop_policy(void *host, struct slice glob)
 {
     struct server *server = host;
 
     return queue_policies_drop(&server->policies, server->broker, server->settings, glob);
 }
 
-static const struct sight_policies sight_policies = {.section = sight_section,
-                                                     .section_key = sight_section_key,
-                                                     .at = sight_policy,
-                                                     .key = sight_policy_key,
-                                                     .set = sight_set_policy,
-                                                     .drop = sight_drop_policy};
+static const struct introspect_policies introspect_policies = {.section = introspect_section,
+                                                               .section_key =
+                                                                   introspect_section_key,
+                                                               .at = introspect_policy,
+                                                               .key = introspect_policy_key,
+                                                               .set = introspect_set_policy,
+                                                               .drop = introspect_drop_policy};
 
-void server_init_sight(struct server *server)
+void server_init_introspect(struct server *server)
 {
-    server->introspection.sight = (struct sight){.host = server,
-                                                 .protocol = sight_protocol,
-                                                 .address = sight_address,
-                                                 .connection_next = sight_connection_next,
-                                                 .connection = sight_connection,
-                                                 .connection_of = sight_connection_of,
-                                                 .loop = sight_loop,
-                                                 .memory = sight_memory,
-                                                 .descriptors = sight_descriptors,
-                                                 .journal = sight_journal,
-                                                 .cluster = sight_cluster,
-                                                 .hand_over = sight_hand_over,
-                                                 .opening = sight_opening,
-                                                 .setting = sight_setting,
-                                                 .schedules = sight_schedules,
-                                                 .pushes = &sight_pushes,
-                                                 .policies = &sight_policies,
-                                                 .config_file = sight_config_file,
-                                                 .drain = sight_drain,
-                                                 .reload = sight_reload,
-                                                 .log_commands = sight_log_commands};
-    server->facts.process.sight = &server->introspection.sight;
+    server->introspection.introspect =
+        (struct introspect){.host = server,
+                            .protocol = introspect_protocol,
+                            .address = introspect_address,
+                            .connection_next = introspect_connection_next,
+                            .connection = introspect_connection,
+                            .connection_of = introspect_connection_of,
+                            .loop = introspect_loop,
+                            .memory = introspect_memory,
+                            .descriptors = introspect_descriptors,
+                            .journal = introspect_journal,
+                            .cluster = introspect_cluster,
+                            .hand_over = introspect_hand_over,
+                            .opening = introspect_opening,
+                            .setting = introspect_setting,
+                            .schedules = introspect_schedules,
+                            .pushes = &introspect_pushes,
+                            .policies = &introspect_policies,
+                            .config_file = introspect_config_file,
+                            .drain = introspect_drain,
+                            .reload = introspect_reload,
+                            .log_commands = introspect_log_commands};
+    server->facts.process.introspect = &server->introspection.introspect;
 }

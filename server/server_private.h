@@ -10,7 +10,7 @@
 #include "server/server.h"
 
 // Sets the functions for introspection.
-void server_init_sight(struct server *server);
+void server_init_introspect(struct server *server);
 
 // Makes the store, a broker that records to it, and a broker for operators until the store is open.
 // False with the reason in `why`.

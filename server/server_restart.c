@@ -62,12 +62,12 @@ void server_watch_store(struct server *server)
 // ended.
 static bool server_is_followed(const struct server *server)
 {
-    struct sight_cluster cluster = {.role = SIGHT_ALONE};
+    struct introspect_cluster cluster = {.role = CLUSTER_ALONE};
     nsec_t ttl_for = nsec_from_seconds((uint64_t)server->settings->journal.lease_ttl);
 
     server->store->shared->cluster(server->store, &cluster);
     for (size_t i = 0; i < cluster.count; i++) {
-        const struct sight_member *member = &cluster.members[i];
+        const struct introspect_member *member = &cluster.members[i];
 
         if (!member->self && member->takes_over && member->epoch == cluster.epoch &&
             member->seen_for <= ttl_for) {

@@ -160,7 +160,7 @@ static void standby_note_owner(struct server *server, const struct store_owner *
 // Whether another process is known to own the store, or this one never may.
 static bool standby_has_owner(const struct server *server, const struct store_owner *owner)
 {
-    struct sight_cluster cluster = {.role = SIGHT_ALONE};
+    struct introspect_cluster cluster = {.role = CLUSTER_ALONE};
 
     if (*owner->name) {
         return true;

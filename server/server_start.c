@@ -196,7 +196,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server->ready = start->ready;
     server->ready_context = start->context;
     facts_gather(&server->facts, clock_now());
-    server_init_sight(server);
+    server_init_introspect(server);
     if (!server_make_store(server, why) ||
         !server_claim_pid_file(server, start->spare_pid_file, why) ||
         !server_prepare(server, why)) {

@@ -53,9 +53,9 @@ static bool is_listed_worker(const struct connection_list *list, const struct se
 // The number of workers of the queue, of all workers, or of connections.
 static uint64_t connection_list_total(struct http1_conn *conn, const struct connection_list *list)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     struct broker *broker = admin_broker(conn);
-    struct sight_protocol protocol;
+    struct introspect_protocol protocol;
     struct queue_info queue_info = {0};
     struct broker_info info;
     const struct queue *queue;
@@ -72,7 +72,7 @@ static uint64_t connection_list_total(struct http1_conn *conn, const struct conn
         broker_info(broker, &info);
         return info.workers;
     }
-    for (size_t i = 0; sight && sight->protocol(sight->host, i, &protocol); i++) {
+    for (size_t i = 0; introspect && introspect->protocol(introspect->host, i, &protocol); i++) {
         if (!*list->protocol || strcmp(list->protocol, protocol.name) == 0) {
             count += protocol.open;
         }
@@ -83,14 +83,15 @@ static uint64_t connection_list_total(struct http1_conn *conn, const struct conn
 // Writes a slice. When the page is full, it still looks for one more connection.
 static void connection_list_write(struct http1_conn *conn, struct connection_list *list)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_connection connection;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_connection connection;
     int written = 0;
 
     for (int i = 0;
          i < CONNECTIONS_VISITED_AT_ONCE && written < CONNECTIONS_WRITTEN_AT_ONCE && !list->over;
          i++) {
-        if (!sight || !sight->connection_next(sight->host, &list->visited, &connection)) {
+        if (!introspect ||
+            !introspect->connection_next(introspect->host, &list->visited, &connection)) {
             list->over = true;
         } else if ((*list->protocol && strcmp(list->protocol, connection.protocol) != 0) ||
                    (list->workers && !is_listed_worker(list, connection.session))) {
@@ -144,14 +145,14 @@ static size_t connection_list_holds(const void *making)
 
 static void read_protocol(struct connection_list *list, struct input *input)
 {
-    const struct sight *sight = admin_shared(input->conn)->sight;
-    struct sight_protocol protocol;
+    const struct introspect *introspect = admin_shared(input->conn)->introspect;
+    struct introspect_protocol protocol;
     size_t len;
 
     if (!input_query_text(input, "protocol", list->protocol, sizeof list->protocol, &len)) {
         return;
     }
-    for (size_t i = 0; sight && sight->protocol(sight->host, i, &protocol); i++) {
+    for (size_t i = 0; introspect && introspect->protocol(introspect->host, i, &protocol); i++) {
         if (strcmp(protocol.name, list->protocol) == 0) {
             return;
         }
@@ -260,8 +261,8 @@ static bool may_see_session(const struct session *caller, const struct session *
 static enum http1_next answer_connection(struct http1_conn *conn, struct slice body,
                                          struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_connection connection;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_connection connection;
     struct input input;
     uint64_t number;
 
@@ -271,7 +272,7 @@ static enum http1_next answer_connection(struct http1_conn *conn, struct slice b
     if (!input_path_number(&input, 0, &number)) {
         return input_refuse(&input);
     }
-    if (!sight || !sight->connection(sight->host, number, &connection) ||
+    if (!introspect || !introspect->connection(introspect->host, number, &connection) ||
         !may_see_session(conn->session, connection.session)) {
         return admin_refuse_status(conn, STATUS_NOT_FOUND);
     }

@@ -32,7 +32,8 @@ static enum http1_next answer_healthz(struct http1_conn *conn, struct slice body
     return reply_text(conn, 200, "ok\n");
 }
 
-static enum http1_next reply_opening(struct http1_conn *conn, const struct sight_opening *opening)
+static enum http1_next reply_opening(struct http1_conn *conn,
+                                     const struct introspect_opening *opening)
 {
     uint64_t percent = opening->total ? opening->done * 100 / opening->total : 0;
     char text[TEXT_MAX];
@@ -47,28 +48,28 @@ static enum http1_next reply_opening(struct http1_conn *conn, const struct sight
 }
 
 // Whether this process serves clients; otherwise the text is the reason.
-static bool role_serves(const struct sight_cluster *cluster, char *text, size_t room)
+static bool role_serves(const struct introspect_cluster *cluster, char *text, size_t room)
 {
     const char *away = cluster->connected ? "" : "; the database cannot be reached";
 
     switch (cluster->role) {
-    case SIGHT_ALONE:
-    case SIGHT_OWNER:
+    case CLUSTER_ALONE:
+    case CLUSTER_OWNER:
         return true;
-    case SIGHT_UNSURE:
+    case CLUSTER_UNSURE:
         (void)snprintf(text, room,
                        "unsure: ownership of the journal could not be confirmed (shard %s, epoch "
                        "%" PRIu64 "); no request is served until it is%s\n",
                        cluster->shard, cluster->epoch, away);
         return false;
-    case SIGHT_STANDBY:
+    case CLUSTER_STANDBY:
         (void)snprintf(text, room,
                        "standby: %s owns the journal (shard %s, epoch %" PRIu64 "), %" PRIu64
                        " rows behind%s\n",
                        *cluster->owner ? cluster->owner : "no process", cluster->shard,
                        cluster->epoch, cluster->behind, away);
         return false;
-    case SIGHT_OPENING:
+    case CLUSTER_OPENING:
         (void)snprintf(text, room, "opening: %s (shard %s), %" PRIu64 " rows behind\n",
                        cluster->connected ? "the journal is being read"
                                           : "the database cannot be reached",
@@ -79,7 +80,8 @@ static bool role_serves(const struct sight_cluster *cluster, char *text, size_t 
 }
 
 // An owner is ready, but the database may not make its commits durable or replicate them.
-static enum http1_next reply_owner(struct http1_conn *conn, const struct sight_cluster *cluster)
+static enum http1_next reply_owner(struct http1_conn *conn,
+                                   const struct introspect_cluster *cluster)
 {
     bool safe = cluster->trusted || (cluster->durable && cluster->replicated);
     char text[TEXT_MAX];
@@ -90,40 +92,40 @@ static enum http1_next reply_owner(struct http1_conn *conn, const struct sight_c
     (void)snprintf(text, sizeof text, "%s\ncare: acknowledged changes are on %s (%s)\n",
                    cluster->required ? "not safe" : "ok",
                    cluster->durable ? "one server of the database only" : "no disk yet",
-                   cluster->care);
+                   cluster->durability);
     return reply_text(conn, cluster->required ? 503 : 200, text);
 }
 
 static enum http1_next answer_readyz(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_journal journal = {.failing = false};
-    struct sight_opening opening;
-    struct sight_cluster cluster;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_journal journal = {.failing = false};
+    struct introspect_opening opening;
+    struct introspect_cluster cluster;
     struct broker_info info;
     char text[TEXT_MAX];
 
     (void)body;
     (void)blob;
-    cluster_info_get(sight, &cluster);
+    cluster_info_get(introspect, &cluster);
     if (!role_serves(&cluster, text, sizeof text)) {
         return reply_text(conn, 503, text);
     }
-    if (sight && sight->opening(sight->host, &opening)) {
+    if (introspect && introspect->opening(introspect->host, &opening)) {
         return reply_opening(conn, &opening);
     }
     broker_info(admin_broker(conn), &info);
     if (info.draining) {
         return reply_text(conn, 503, "the broker drains: it refuses new jobs\n");
     }
-    if (sight) {
-        sight->journal(sight->host, &journal);
+    if (introspect) {
+        introspect->journal(introspect->host, &journal);
     }
     if (journal.failing) {
         return reply_text(conn, 503, "the journal fails: new jobs are refused\n");
     }
-    return cluster.role == SIGHT_OWNER ? reply_owner(conn, &cluster)
-                                       : reply_text(conn, 200, "ok\n");
+    return cluster.role == CLUSTER_OWNER ? reply_owner(conn, &cluster)
+                                         : reply_text(conn, 200, "ok\n");
 }
 
 const struct admin_route health_routes[] = {

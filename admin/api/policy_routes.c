@@ -26,13 +26,13 @@ static void begin_policy_query(struct input *input, struct http1_conn *conn)
 
 static bool policy_list_item(const struct http1_conn *conn, size_t index, json_t **item)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_policy policy;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_policy policy;
 
-    if (!sight || !sight->policies->at(sight->host, index, &policy)) {
+    if (!introspect || !introspect->policies->at(introspect->host, index, &policy)) {
         return false;
     }
-    *item = policy_json(sight, index, &policy);
+    *item = policy_json(introspect, index, &policy);
     return true;
 }
 
@@ -50,9 +50,9 @@ static enum http1_next answer_policy_list(struct http1_conn *conn, struct slice 
 
 static enum http1_next answer_policy(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     char glob[QUEUE_NAME_MAX + 1];
-    struct sight_policy policy;
+    struct introspect_policy policy;
     struct input input;
     size_t len = 0;
 
@@ -63,9 +63,9 @@ static enum http1_next answer_policy(struct http1_conn *conn, struct slice body,
     if (!input_good(&input)) {
         return input_refuse(&input);
     }
-    for (size_t i = 0; sight && sight->policies->at(sight->host, i, &policy); i++) {
+    for (size_t i = 0; introspect && introspect->policies->at(introspect->host, i, &policy); i++) {
         if (slice_equal(slice_str(policy.glob), slice_of(glob, len))) {
-            return admin_reply_json(conn, 200, policy_json(sight, i, &policy));
+            return admin_reply_json(conn, 200, policy_json(introspect, i, &policy));
         }
     }
     return admin_refuse_status(conn, STATUS_NOT_FOUND);
@@ -86,8 +86,8 @@ static enum http1_next answer_policy(struct http1_conn *conn, struct slice body,
 struct policy_request {
     struct input input;
     char glob[QUEUE_NAME_MAX + 1];
-    struct sight_new_policy policy;
-    struct sight_said said[KEYS_MOST];
+    struct introspect_new_policy policy;
+    struct introspect_assignment assignments[KEYS_MOST];
     char numbers[KEYS_MOST][NUMBER_ROOM];
 };
 
@@ -98,7 +98,7 @@ static void read_policy_glob(struct input *input, char glob[QUEUE_NAME_MAX + 1],
 
     if (!session_may_everywhere(input->conn->session, MAY_ADMINISTER)) {
         input_blame_forbidden(input);
-    } else if (!admin_shared(input->conn)->sight) {
+    } else if (!admin_shared(input->conn)->introspect) {
         input_blame(input, 503, "this process cannot do that");
     }
     (void)input_path_text(input, 0, glob, QUEUE_NAME_MAX + 1, &len);
@@ -136,16 +136,16 @@ static const char *policy_setting_text(struct input *input, const char *key, con
 
 static void read_policy_keys(struct policy_request *request)
 {
-    struct sight_new_policy *policy = &request->policy;
+    struct introspect_new_policy *policy = &request->policy;
     const char *key;
     json_t *value;
 
     policy->has_position =
         input_number(&request->input, POSITION_KEY, POSITION_MOST, &policy->position);
-    policy->said = request->said;
+    policy->assignments = request->assignments;
     json_object_foreach(request->input.body, key, value)
     {
-        struct sight_said *said = &request->said[policy->count];
+        struct introspect_assignment *assignment = &request->assignments[policy->count];
 
         if (!input_good(&request->input) || strcmp(key, POSITION_KEY) == 0) {
             continue;
@@ -154,8 +154,8 @@ static void read_policy_keys(struct policy_request *request)
             input_blame(&request->input, 400, "%.60s is not a known key", key);
             return;
         }
-        said->key = key;
-        said->value =
+        assignment->key = key;
+        assignment->value =
             policy_setting_text(&request->input, key, value, request->numbers[policy->count]);
         policy->count++;
     }
@@ -164,23 +164,25 @@ static void read_policy_keys(struct policy_request *request)
 // Answers a change with the policy, which is among the first ones, those made at run time.
 static enum http1_next reply_changed_policy(struct http1_conn *conn, struct slice glob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_policy policy;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_policy policy;
 
     admin_hold_change(conn);
-    for (size_t i = 0; sight->policies->at(sight->host, i, &policy) && policy.is_run_time; i++) {
+    for (size_t i = 0; introspect->policies->at(introspect->host, i, &policy) && policy.is_run_time;
+         i++) {
         if (slice_equal(slice_str(policy.glob), glob)) {
-            return admin_reply_json(conn, 200, policy_json(sight, i, &policy));
+            return admin_reply_json(conn, 200, policy_json(introspect, i, &policy));
         }
     }
     return admin_reply_nothing(conn);
 }
 
-static enum http1_next set_policy(struct http1_conn *conn, const struct sight_new_policy *policy)
+static enum http1_next set_policy(struct http1_conn *conn,
+                                  const struct introspect_new_policy *policy)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     struct error_text why = {""};
-    enum status status = sight->policies->set(sight->host, policy, &why);
+    enum status status = introspect->policies->set(introspect->host, policy, &why);
 
     if (status == STATUS_OK) {
         return reply_changed_policy(conn, policy->glob);
@@ -211,7 +213,7 @@ static enum http1_next answer_policy_put(struct http1_conn *conn, struct slice b
 static enum http1_next answer_policy_delete(struct http1_conn *conn, struct slice body,
                                             struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     char text[QUEUE_NAME_MAX + 1];
     struct slice glob;
     struct input input;
@@ -224,7 +226,7 @@ static enum http1_next answer_policy_delete(struct http1_conn *conn, struct slic
     if (!input_good(&input)) {
         return input_refuse(&input);
     }
-    status = sight->policies->drop(sight->host, glob);
+    status = introspect->policies->drop(introspect->host, glob);
     if (status != STATUS_OK) {
         return admin_refuse_status(conn, status);
     }

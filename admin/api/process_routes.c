@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/digits.h"
 #include "core/broker.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect_queues.h"
 #include "proto_common/wire.h"
 
 #include "admin/api/api_input.h"
@@ -70,22 +70,23 @@ static enum http1_next answer_push(struct http1_conn *conn, struct slice body, s
     (void)blob;
     begin_process_query(&input, conn);
     return input_good(&input)
-               ? admin_reply_json(
-                     conn, 200,
-                     json_pack("{s:o}", "endpoints", endpoints_json(admin_shared(conn)->sight)))
+               ? admin_reply_json(conn, 200,
+                                  json_pack("{s:o}", "endpoints",
+                                            endpoints_json(admin_shared(conn)->introspect)))
                : input_refuse(&input);
 }
 
-static json_t *process_settings_json(const struct sight *sight)
+static json_t *process_settings_json(const struct introspect *introspect)
 {
     json_t *list = json_array();
-    struct sight_setting setting;
+    struct introspect_setting setting;
 
-    for (size_t i = 0; list && sight && sight->setting(sight->host, i, &setting); i++) {
+    for (size_t i = 0; list && introspect && introspect->setting(introspect->host, i, &setting);
+         i++) {
         json_list_add(&list,
                       json_pack("{s:s, s:s, s:o, s:o, s:b, s:s}", "section", setting.section, "key",
                                 setting.key, "value", text_json(slice_str(setting.value)),
-                                "default", text_json(slice_str(setting.preset)), "live",
+                                "default", text_json(slice_str(setting.default_value)), "live",
                                 (int)setting.live, "effect", setting.effect ? setting.effect : ""));
     }
     return list;
@@ -93,13 +94,13 @@ static json_t *process_settings_json(const struct sight *sight)
 
 static bool section_list_item(const struct http1_conn *conn, size_t index, json_t **item)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_section section;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_section section;
 
-    if (!sight || !sight->policies->section(sight->host, index, &section)) {
+    if (!introspect || !introspect->policies->section(introspect->host, index, &section)) {
         return false;
     }
-    *item = section_json(sight, index, &section);
+    *item = section_json(introspect, index, &section);
     return true;
 }
 
@@ -108,8 +109,8 @@ static bool section_list_item(const struct http1_conn *conn, size_t index, json_
 static enum http1_next answer_config(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     static const char member[] = ",\"sections\":[";
-    const struct sight *sight = admin_shared(conn)->sight;
-    const char *file = sight ? sight->config_file(sight->host) : NULL;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    const char *file = introspect ? introspect->config_file(introspect->host) : NULL;
     struct input input;
     enum http1_next next;
     json_t *document;
@@ -123,7 +124,7 @@ static enum http1_next answer_config(struct http1_conn *conn, struct slice body,
         return input_refuse(&input);
     }
     document = json_pack("{s:o, s:o}", "file", file ? text_json(slice_str(file)) : json_null(),
-                         "settings", process_settings_json(sight));
+                         "settings", process_settings_json(introspect));
     text = admin_dump(document);
     json_decref(document);
     len = text ? strlen(text) : 0;
@@ -148,7 +149,7 @@ static void check_administrator(struct input *input)
 {
     if (!session_may_everywhere(input->conn->session, MAY_ADMINISTER)) {
         input_blame_forbidden(input);
-    } else if (!admin_shared(input->conn)->sight) {
+    } else if (!admin_shared(input->conn)->introspect) {
         input_blame(input, 503, "this process cannot do that");
     }
 }
@@ -156,7 +157,7 @@ static void check_administrator(struct input *input)
 static enum http1_next answer_drain(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     static const char *const members[] = {"draining", NULL};
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     enum http1_next next;
     struct input input;
     bool draining = false;
@@ -169,7 +170,7 @@ static enum http1_next answer_drain(struct http1_conn *conn, struct slice body, 
         input_blame(&input, 400, "draining is missing");
     }
     if (input_good(&input)) {
-        sight->drain(sight->host, draining);
+        introspect->drain(introspect->host, draining);
         next = admin_reply_json(conn, 200, json_pack("{s:b}", "draining", (int)draining));
     } else {
         next = input_refuse(&input);
@@ -178,13 +179,11 @@ static enum http1_next answer_drain(struct http1_conn *conn, struct slice body, 
     return next;
 }
 
-#define RELOAD_ERROR_MAX 512
-
 static enum http1_next answer_reload(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     struct input input;
-    char why[RELOAD_ERROR_MAX];
+    struct error_text why = {""};
 
     (void)body;
     (void)blob;
@@ -193,11 +192,11 @@ static enum http1_next answer_reload(struct http1_conn *conn, struct slice body,
     if (!input_good(&input)) {
         return input_refuse(&input);
     }
-    if (sight->reload(sight->host, why, sizeof why)) {
+    if (introspect->reload(introspect->host, &why)) {
         return admin_reply_json(conn, 200, json_pack("{s:b}", "reloaded", 1));
     }
     return admin_reply_json(
-        conn, 200, json_pack("{s:b,s:o}", "reloaded", 0, "why", text_json(slice_str(why))));
+        conn, 200, json_pack("{s:b,s:o}", "reloaded", 0, "why", text_json(slice_str(why.text))));
 }
 
 // Whether the text may be an address as in the log, perhaps with a scope, which is a name.
@@ -219,15 +218,15 @@ static bool may_be_address(struct slice text)
 // The text must be the number of a connection, an address, or empty.
 static void check_logged_client(struct input *input, struct slice text)
 {
-    const struct sight *sight = admin_shared(input->conn)->sight;
-    struct sight_connection connection;
+    const struct introspect *introspect = admin_shared(input->conn)->introspect;
+    struct introspect_connection connection;
     uint64_t number;
 
     if (!input_good(input) || text.len == 0) {
         return;
     }
     if (text.len < WIRE_PEER_MAX && digits_read(text, &number)) {
-        if (!sight->connection(sight->host, number, &connection)) {
+        if (!introspect->connection(introspect->host, number, &connection)) {
             input_blame(input, 404, "the connection does not exist");
         }
     } else if (text.len >= WIRE_PEER_MAX || !may_be_address(text)) {
@@ -239,7 +238,7 @@ static enum http1_next answer_log_commands(struct http1_conn *conn, struct slice
                                            struct blob *blob)
 {
     static const char *const members[] = {"log_commands", NULL};
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     struct slice client = SLICE("");
     char text[WIRE_PEER_MAX];
     enum http1_next next;
@@ -261,7 +260,7 @@ static enum http1_next answer_log_commands(struct http1_conn *conn, struct slice
     memcpy(text, client.ptr, client.len);
     text[client.len] = '\0';
     input_end(&input);
-    return sight->log_commands(sight->host, text)
+    return introspect->log_commands(introspect->host, text)
                ? admin_reply_json(conn, 200,
                                   json_pack("{s:o}", "log_commands", text_json(slice_str(text))))
                : admin_refuse_status(conn, STATUS_NO_MEMORY);
@@ -271,7 +270,7 @@ static enum http1_next answer_log_commands(struct http1_conn *conn, struct slice
 static enum http1_next answer_push_resume(struct http1_conn *conn, struct slice body,
                                           struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     char section[QUEUE_NAME_MAX + 1];
     struct input input;
     size_t len = 0;
@@ -284,19 +283,20 @@ static enum http1_next answer_push_resume(struct http1_conn *conn, struct slice 
     }
     (void)input_path_text(&input, 0, section, sizeof section, &len);
     if (input_good(&input) &&
-        (!sight || !sight->pushes->resume(sight->host, slice_of(section, len)))) {
+        (!introspect || !introspect->pushes->resume(introspect->host, slice_of(section, len)))) {
         input_blame(&input, 404, "no section of that name has an endpoint");
     }
     return input_good(&input)
-               ? admin_reply_json(conn, 200, section_endpoint_json(sight, slice_of(section, len)))
+               ? admin_reply_json(conn, 200,
+                                  section_endpoint_json(introspect, slice_of(section, len)))
                : input_refuse(&input);
 }
 
 static enum http1_next answer_handover(struct http1_conn *conn, struct slice body,
                                        struct blob *blob)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_cluster cluster;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_cluster cluster;
     struct input input;
 
     (void)body;
@@ -309,8 +309,8 @@ static enum http1_next answer_handover(struct http1_conn *conn, struct slice bod
         return input_refuse(&input);
     }
     // The reply has the state before the handover, which takes at least a turn.
-    cluster_info_get(sight, &cluster);
-    if (!sight || !sight->hand_over || !sight->hand_over(sight->host)) {
+    cluster_info_get(introspect, &cluster);
+    if (!introspect || !introspect->hand_over || !introspect->hand_over(introspect->host)) {
         return admin_refuse(conn, 409, "no standby can take over from this process");
     }
     return admin_reply_json(

@@ -162,7 +162,8 @@ static enum http1_next answer_queue(struct http1_conn *conn, struct slice body, 
     if (!queue) {
         return admin_refuse_status(conn, STATUS_NOT_FOUND);
     }
-    return admin_reply_json(conn, 200, queue_detail_json(broker, admin_shared(conn)->sight, queue));
+    return admin_reply_json(conn, 200,
+                            queue_detail_json(broker, admin_shared(conn)->introspect, queue));
 }
 
 // Answers a change with the queue, or with 204 if it is gone or the caller may not observe it.
@@ -180,7 +181,8 @@ static enum http1_next reply_changed_queue(struct http1_conn *conn, enum status 
     if (!queue || !session_may(conn->session, MAY_OBSERVE, queue)) {
         return admin_reply_nothing(conn);
     }
-    return admin_reply_json(conn, 200, queue_detail_json(broker, admin_shared(conn)->sight, queue));
+    return admin_reply_json(conn, 200,
+                            queue_detail_json(broker, admin_shared(conn)->introspect, queue));
 }
 
 static enum http1_next answer_queue_put(struct http1_conn *conn, struct slice body,

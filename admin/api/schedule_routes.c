@@ -14,9 +14,9 @@
 
 static struct schedules *schedules_of(const struct http1_conn *conn)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
 
-    return sight ? sight->schedules(sight->host) : NULL;
+    return introspect ? introspect->schedules(introspect->host) : NULL;
 }
 
 //

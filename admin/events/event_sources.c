@@ -113,8 +113,8 @@ static enum status make_queue_event(struct http1_conn *conn, void *state, const 
     }
     if (queue && session_may(conn->session, MAY_OBSERVE, queue)) {
         *event = "queue";
-        return event_text(queue_detail_json(admin_broker(conn), admin_shared(conn)->sight, queue),
-                          text);
+        return event_text(
+            queue_detail_json(admin_broker(conn), admin_shared(conn)->introspect, queue), text);
     }
     *event = "gone";
     return event_text(json_pack("{s:o, s:o}", "name", text_json(name), "path", path_json(name)),

@@ -19,7 +19,8 @@ static struct slice optional_text(const char *text)
     return slice_of(text, text ? strlen(text) : 0);
 }
 
-json_t *connection_json(const struct http1_conn *conn, const struct sight_connection *connection)
+json_t *connection_json(const struct http1_conn *conn,
+                        const struct introspect_connection *connection)
 {
     nsec_t since_for = broker_now(admin_broker(conn)).mono - connection->connected_at;
     struct session_info info = {0};
@@ -44,7 +45,7 @@ json_t *connection_json(const struct http1_conn *conn, const struct sight_connec
                                           json_int_of(connection->received), "sent_bytes",
                                           json_int_of(connection->sent), "unread_bytes",
                                           json_int_of(connection->unread), "kept_bytes",
-                                          json_int_of(connection->kept)));
+                                          json_int_of(connection->held)));
 }
 
 // The names of the session's queues, each as name_json() writes it.
@@ -86,7 +87,7 @@ static json_t *held_jobs_json(const struct http1_conn *conn, const struct sessio
 }
 
 json_t *connection_detail_json(const struct http1_conn *conn,
-                               const struct sight_connection *connection)
+                               const struct introspect_connection *connection)
 {
     return json_merge(connection_json(conn, connection),
                       json_pack("{s:o, s:o, s:o}", "queues",

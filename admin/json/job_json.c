@@ -51,9 +51,10 @@ static json_t *progress_json(const struct job_info *info)
 
 static json_t *holder_json(const struct http1_conn *conn, const struct job *job)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     const struct session *holder = job_holder(admin_broker(conn), job);
-    uint64_t number = sight && holder ? sight->connection_of(sight->host, holder) : 0;
+    uint64_t number =
+        introspect && holder ? introspect->connection_of(introspect->host, holder) : 0;
 
     return number ? json_integer((json_int_t)number) : json_null();
 }

@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 #include "core/broker.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect_queues.h"
 
 #include "admin/json/json_values.h"
 #include "admin/request/admin_context.h"
@@ -36,46 +36,46 @@ static json_t *numbers_json(const char *const *names, const uint64_t *numbers, s
 // Process
 //
 
-static json_t *addresses_json(const struct sight *sight, size_t protocol)
+static json_t *addresses_json(const struct introspect *introspect, size_t protocol)
 {
     json_t *list = json_array();
     const char *address;
 
-    for (size_t i = 0; (address = sight->address(sight->host, protocol, i)); i++) {
+    for (size_t i = 0; (address = introspect->address(introspect->host, protocol, i)); i++) {
         json_list_add(&list, cstr_json(address));
     }
     return list;
 }
 
-static json_t *protocols_json(const struct sight *sight)
+static json_t *protocols_json(const struct introspect *introspect)
 {
     static const char *const refusals[] = {
-#define X(name, word, help) [SIGHT_##name] = (word),
-        SIGHT_REFUSALS(X)
+#define X(name, word, help) [REFUSAL_##name] = (word),
+        REFUSALS(X)
 #undef X
     };
     json_t *list = json_array();
-    struct sight_protocol protocol;
+    struct introspect_protocol protocol;
 
-    for (size_t i = 0; sight && sight->protocol(sight->host, i, &protocol); i++) {
-        json_list_add(
-            &list,
-            json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "name", protocol.name,
-                      "listening", addresses_json(sight, i), "connections",
-                      json_int_of(protocol.open), "accepted", json_int_of(protocol.accepted),
-                      "commands", json_int_of(protocol.commands), "received_bytes",
-                      json_int_of(protocol.received), "sent_bytes", json_int_of(protocol.sent),
-                      "refusals", numbers_json(refusals, protocol.refusals, SIGHT_REFUSAL_COUNT)));
+    for (size_t i = 0; introspect && introspect->protocol(introspect->host, i, &protocol); i++) {
+        json_list_add(&list, json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "name",
+                                       protocol.name, "listening", addresses_json(introspect, i),
+                                       "connections", json_int_of(protocol.open), "accepted",
+                                       json_int_of(protocol.accepted), "commands",
+                                       json_int_of(protocol.commands), "received_bytes",
+                                       json_int_of(protocol.received), "sent_bytes",
+                                       json_int_of(protocol.sent), "refusals",
+                                       numbers_json(refusals, protocol.refusals, REFUSAL_COUNT)));
     }
     return list;
 }
 
-static json_t *loop_json(const struct sight *sight)
+static json_t *loop_json(const struct introspect *introspect)
 {
-    struct sight_loop loop = {0};
+    struct introspect_loop loop = {0};
 
-    if (sight) {
-        sight->loop(sight->host, &loop);
+    if (introspect) {
+        introspect->loop(introspect->host, &loop);
     }
     return json_pack("{s:I, s:o, s:o, s:I, s:I}", "turns", json_int_of(loop.turns),
                      "longest_seconds", seconds_json(loop.longest_for), "lag_seconds",
@@ -83,13 +83,13 @@ static json_t *loop_json(const struct sight *sight)
                      "io_threads", (json_int_t)loop.io_threads);
 }
 
-static json_t *memory_json(const struct sight *sight)
+static json_t *memory_json(const struct introspect *introspect)
 {
-    struct sight_memory memory = {0};
+    struct introspect_memory memory = {0};
     size_t kinds = 0;
 
-    if (sight) {
-        sight->memory(sight->host, &memory);
+    if (introspect) {
+        introspect->memory(introspect->host, &memory);
     }
     while (memory.kinds && memory.kinds[kinds]) {
         kinds++;
@@ -100,12 +100,12 @@ static json_t *memory_json(const struct sight *sight)
         numbers_json(memory.kinds, memory.by_kind, kinds), "short", (int)memory.is_short);
 }
 
-static json_t *descriptors_json(const struct sight *sight)
+static json_t *descriptors_json(const struct introspect *introspect)
 {
-    struct sight_descriptors descriptors = {0};
+    struct introspect_descriptors descriptors = {0};
 
-    if (sight) {
-        sight->descriptors(sight->host, &descriptors);
+    if (introspect) {
+        introspect->descriptors(introspect->host, &descriptors);
     }
     return json_pack("{s:I, s:I}", "open", json_int_of(descriptors.open), "limit",
                      json_int_of(descriptors.limit));
@@ -158,17 +158,18 @@ static json_t *broker_json(const struct broker *broker, const struct broker_info
 json_t *process_json(const struct http1_conn *conn)
 {
     const struct broker *broker = conn->shared->broker;
-    const struct sight *sight = admin_shared(conn)->sight;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
     struct broker_info info;
     json_t *document;
 
     broker_info(broker, &info);
     document = facts_json(conn->shared->facts, broker_now(broker), info.draining);
     document = json_merge(document, broker_json(broker, &info));
-    return json_merge(
-        document, json_pack("{s:o, s:o, s:o, s:o, s:o}", "protocols", protocols_json(sight), "loop",
-                            loop_json(sight), "memory", memory_json(sight), "descriptors",
-                            descriptors_json(sight), "may", rights_json(conn->session)));
+    return json_merge(document,
+                      json_pack("{s:o, s:o, s:o, s:o, s:o}", "protocols",
+                                protocols_json(introspect), "loop", loop_json(introspect), "memory",
+                                memory_json(introspect), "descriptors",
+                                descriptors_json(introspect), "may", rights_json(conn->session)));
 }
 
 //
@@ -176,7 +177,7 @@ json_t *process_json(const struct http1_conn *conn)
 //
 
 // `Histogram`.
-static json_t *distribution_json(const struct sight_distribution *distribution)
+static json_t *distribution_json(const struct introspect_distribution *distribution)
 {
     json_t *buckets = json_array();
 
@@ -195,11 +196,11 @@ static json_t *distribution_json(const struct sight_distribution *distribution)
 
 json_t *journal_json(const struct http1_conn *conn)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_journal journal = {.directory = "", .fsync = "", .disk_free = UINT64_MAX};
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_journal journal = {.directory = "", .fsync = "", .disk_free = UINT64_MAX};
 
-    if (sight) {
-        sight->journal(sight->host, &journal);
+    if (introspect) {
+        introspect->journal(introspect->host, &journal);
     }
     return json_merge(
         json_pack("{s:b, s:o, s:o, s:I, s:I, s:I, s:o, s:I, s:b}", "enabled", (int)journal.enabled,
@@ -221,43 +222,43 @@ json_t *journal_json(const struct http1_conn *conn)
 // Cluster
 //
 
-void cluster_info_get(const struct sight *sight, struct sight_cluster *cluster)
+void cluster_info_get(const struct introspect *introspect, struct introspect_cluster *cluster)
 {
-    *cluster = (struct sight_cluster){.role = SIGHT_ALONE,
-                                      .shard = "",
-                                      .node = "",
-                                      .owner = "",
-                                      .owner_address = "",
-                                      .care = "",
-                                      .why = ""};
-    if (sight && sight->cluster) {
-        sight->cluster(sight->host, cluster);
+    *cluster = (struct introspect_cluster){.role = CLUSTER_ALONE,
+                                           .shard = "",
+                                           .node = "",
+                                           .owner = "",
+                                           .owner_address = "",
+                                           .durability = "",
+                                           .why = ""};
+    if (introspect && introspect->cluster) {
+        introspect->cluster(introspect->host, cluster);
     }
 }
 
-const char *cluster_role_name(enum sight_role role)
+const char *cluster_role_name(enum cluster_role role)
 {
     switch (role) {
-    case SIGHT_ALONE:
+    case CLUSTER_ALONE:
         return "alone";
-    case SIGHT_OWNER:
+    case CLUSTER_OWNER:
         return "owner";
-    case SIGHT_UNSURE:
+    case CLUSTER_UNSURE:
         return "unsure";
-    case SIGHT_STANDBY:
+    case CLUSTER_STANDBY:
         return "standby";
-    case SIGHT_OPENING:
+    case CLUSTER_OPENING:
         return "opening";
     }
     UNREACHABLE();
 }
 
-static json_t *members_json(const struct sight_cluster *cluster)
+static json_t *members_json(const struct introspect_cluster *cluster)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; list && i < cluster->count; i++) {
-        const struct sight_member *member = &cluster->members[i];
+        const struct introspect_member *member = &cluster->members[i];
 
         json_list_add(&list,
                       json_pack("{s:o, s:o, s:b, s:b, s:b, s:I, s:I, s:o}", "node",
@@ -270,26 +271,27 @@ static json_t *members_json(const struct sight_cluster *cluster)
     return list;
 }
 
-static json_t *database_json(const struct sight *sight, const struct sight_cluster *cluster)
+static json_t *database_json(const struct introspect *introspect,
+                             const struct introspect_cluster *cluster)
 {
-    struct sight_journal journal = {.disk_free = 0};
+    struct introspect_journal journal = {.disk_free = 0};
 
-    if (sight && cluster->role != SIGHT_ALONE) {
-        sight->journal(sight->host, &journal);
+    if (introspect && cluster->role != CLUSTER_ALONE) {
+        introspect->journal(introspect->host, &journal);
     }
     return json_pack("{s:b, s:o, s:b, s:b, s:b, s:o, s:o}", "connected", (int)cluster->connected,
                      "why", cstr_or_null_json(cluster->why), "durable", (int)cluster->durable,
                      "replicated", (int)cluster->replicated, "trusted", (int)cluster->trusted,
-                     "settings", cstr_json(cluster->care), "syncs",
+                     "settings", cstr_json(cluster->durability), "syncs",
                      distribution_json(&journal.syncs));
 }
 
 json_t *cluster_json(const struct http1_conn *conn)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_cluster cluster;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_cluster cluster;
 
-    cluster_info_get(sight, &cluster);
+    cluster_info_get(introspect, &cluster);
     return json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:{s:I, s:I}}", "role",
         cluster_role_name(cluster.role), "shard", cstr_json(cluster.shard), "node",
@@ -299,7 +301,7 @@ json_t *cluster_json(const struct http1_conn *conn)
         "lease_left_seconds", seconds_json(cluster.lease_left_for), "rows",
         json_int_of(cluster.seq), "behind", json_int_of(cluster.behind), "takeovers",
         json_int_of(cluster.takeovers), "members", members_json(&cluster), "database",
-        database_json(sight, &cluster), "proxied", "connections", json_int_of(cluster.proxied),
+        database_json(introspect, &cluster), "proxied", "connections", json_int_of(cluster.proxied),
         "total", json_int_of(cluster.proxied_total));
 }
 
@@ -307,7 +309,7 @@ json_t *cluster_json(const struct http1_conn *conn)
 // Push endpoints
 //
 
-static json_t *endpoint_json(const struct sight_push *push)
+static json_t *endpoint_json(const struct introspect_push *push)
 {
     return json_pack("{s:o, s:o, s:s, s:o, s:I, s:I, s:o, s:o}", "section",
                      cstr_json(push->section), "endpoint", cstr_json(push->endpoint), "state",
@@ -318,22 +320,23 @@ static json_t *endpoint_json(const struct sight_push *push)
                      "last_failure", cstr_or_null_json(push->last_failure));
 }
 
-json_t *endpoints_json(const struct sight *sight)
+json_t *endpoints_json(const struct introspect *introspect)
 {
     json_t *list = json_array();
-    struct sight_push push;
+    struct introspect_push push;
 
-    for (size_t i = 0; list && sight && sight->pushes->at(sight->host, i, &push); i++) {
+    for (size_t i = 0; list && introspect && introspect->pushes->at(introspect->host, i, &push);
+         i++) {
         json_list_add(&list, endpoint_json(&push));
     }
     return list;
 }
 
-json_t *section_endpoint_json(const struct sight *sight, struct slice section)
+json_t *section_endpoint_json(const struct introspect *introspect, struct slice section)
 {
-    struct sight_push push;
+    struct introspect_push push;
 
-    for (size_t i = 0; sight && sight->pushes->at(sight->host, i, &push); i++) {
+    for (size_t i = 0; introspect && introspect->pushes->at(introspect->host, i, &push); i++) {
         if (slice_equal(section, slice_str(push.section))) {
             return endpoint_json(&push);
         }
@@ -341,10 +344,11 @@ json_t *section_endpoint_json(const struct sight *sight, struct slice section)
     return json_null();
 }
 
-json_t *queue_endpoint_json(const struct sight *sight, const struct queue *queue)
+json_t *queue_endpoint_json(const struct introspect *introspect, const struct queue *queue)
 {
-    struct sight_push push;
+    struct introspect_push push;
 
-    return sight && sight->pushes->of(sight->host, queue, &push) ? endpoint_json(&push)
-                                                                 : json_null();
+    return introspect && introspect->pushes->of(introspect->host, queue, &push)
+               ? endpoint_json(&push)
+               : json_null();
 }

@@ -3,12 +3,12 @@
 #define TANDEM_ADMIN_JSON_PROCESS_JSON_H
 
 // The process, its journal, its cluster and its push endpoints as documents of the API. Each
-// function returns NULL if there is no memory. `sight` is NULL if the process offers no
+// function returns NULL if there is no memory. `introspect` is NULL if the process offers no
 // introspection.
 
 #include "core/base/slice.h"
 #include "http1/context.h"
-#include "proto_common/sight.h"
+#include "proto_common/introspect.h"
 
 #include <jansson.h>
 
@@ -24,19 +24,19 @@ json_t *journal_json(const struct http1_conn *conn);
 json_t *cluster_json(const struct http1_conn *conn);
 
 // A list of `Endpoint`, in the order of the sections.
-json_t *endpoints_json(const struct sight *sight);
+json_t *endpoints_json(const struct introspect *introspect);
 
 // `Endpoint`: the first one of the section; null if there is none.
-json_t *section_endpoint_json(const struct sight *sight, struct slice section);
+json_t *section_endpoint_json(const struct introspect *introspect, struct slice section);
 
 // `Endpoint`: the one that jobs of the queue are pushed to; null if there is none.
-json_t *queue_endpoint_json(const struct sight *sight, const struct queue *queue);
+json_t *queue_endpoint_json(const struct introspect *introspect, const struct queue *queue);
 
-// Gets the cluster of the process; its role is SIGHT_ALONE if the journal is not shared. Texts are
-// never NULL.
-void cluster_info_get(const struct sight *sight, struct sight_cluster *cluster);
+// Gets the cluster of the process; its role is CLUSTER_ALONE if the journal is not shared. Texts
+// are never NULL.
+void cluster_info_get(const struct introspect *introspect, struct introspect_cluster *cluster);
 
 // "owner" and so on.
-const char *cluster_role_name(enum sight_role role);
+const char *cluster_role_name(enum cluster_role role);
 
 #endif

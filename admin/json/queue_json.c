@@ -12,10 +12,10 @@
 // Policies and sections
 //
 
-typedef bool next_key(void *host, size_t index, size_t key, struct sight_key *shown);
+typedef bool next_key(void *host, size_t index, size_t key, struct introspect_key *shown);
 
 // Numbers and booleans have their JSON types; other values are text as in the file.
-static json_t *setting_value_json(const struct sight_key *key)
+static json_t *setting_value_json(const struct introspect_key *key)
 {
     switch (key->option->kind) {
     case OPTION_NUMBER:
@@ -36,28 +36,30 @@ static json_t *setting_value_json(const struct sight_key *key)
 
 // The keys that differ from their default. Keys of push are left out, because their addresses may
 // contain secrets; endpoints have a document of their own.
-static json_t *settings_json(const struct sight *sight, next_key *next, size_t index)
+static json_t *settings_json(const struct introspect *introspect, next_key *next, size_t index)
 {
     json_t *object = json_object();
-    struct sight_key key;
+    struct introspect_key key;
 
-    for (size_t i = 0; object && next(sight->host, index, i, &key); i++) {
-        if (!key.preset && !key.option->file_only) {
+    for (size_t i = 0; object && next(introspect->host, index, i, &key); i++) {
+        if (!key.is_default && !key.option->file_only) {
             json_member_add(&object, key.option->name, setting_value_json(&key));
         }
     }
     return object;
 }
 
-json_t *section_json(const struct sight *sight, size_t index, const struct sight_section *section)
+json_t *section_json(const struct introspect *introspect, size_t index,
+                     const struct introspect_section *section)
 {
     return json_pack("{s:s, s:o, s:o, s:o}", "kind", section->kind, "name",
                      text_json(slice_str(section->name)), "origin",
                      text_json(slice_str(section->origin)), "settings",
-                     settings_json(sight, sight->policies->section_key, index));
+                     settings_json(introspect, introspect->policies->section_key, index));
 }
 
-json_t *policy_json(const struct sight *sight, size_t index, const struct sight_policy *policy)
+json_t *policy_json(const struct introspect *introspect, size_t index,
+                    const struct introspect_policy *policy)
 {
     const struct slice glob = slice_str(policy->glob);
 
@@ -66,16 +68,18 @@ json_t *policy_json(const struct sight *sight, size_t index, const struct sight_
         "origin", text_json(slice_str(policy->origin)), "run_time", (int)policy->is_run_time,
         "position", policy->is_run_time ? json_integer(json_int_of(policy->position)) : json_null(),
         "why_not", policy->why_not ? text_json(slice_str(policy->why_not)) : json_null(),
-        "settings", settings_json(sight, sight->policies->key, index));
+        "settings", settings_json(introspect, introspect->policies->key, index));
 }
 
-static json_t *queue_policy_json(const struct sight *sight, const struct policy_rule *rule)
+static json_t *queue_policy_json(const struct introspect *introspect,
+                                 const struct policy_rule *rule)
 {
-    struct sight_policy policy;
+    struct introspect_policy policy;
 
-    for (size_t i = 0; sight && rule && sight->policies->at(sight->host, i, &policy); i++) {
+    for (size_t i = 0; introspect && rule && introspect->policies->at(introspect->host, i, &policy);
+         i++) {
         if (!policy.why_not && slice_equal(slice_str(policy.glob), rule->glob)) {
-            return policy_json(sight, i, &policy);
+            return policy_json(introspect, i, &policy);
         }
     }
     return json_null();
@@ -141,7 +145,7 @@ static json_t *spans_json(const struct histogram *spans)
                      json_real((double)spans->sum_us / 1e6), "buckets", buckets);
 }
 
-json_t *queue_detail_json(const struct broker *broker, const struct sight *sight,
+json_t *queue_detail_json(const struct broker *broker, const struct introspect *introspect,
                           const struct queue *queue)
 {
     const struct queue_times *times = queue_times(queue);
@@ -150,6 +154,6 @@ json_t *queue_detail_json(const struct broker *broker, const struct sight *sight
                       json_pack("{s:o, s:o, s:o, s:o}", "wait",
                                 times ? spans_json(&times->wait) : json_null(), "run",
                                 times ? spans_json(&times->run) : json_null(), "push",
-                                queue_endpoint_json(sight, queue), "policy",
-                                queue_policy_json(sight, queue_policy(queue))));
+                                queue_endpoint_json(introspect, queue), "policy",
+                                queue_policy_json(introspect, queue_policy(queue))));
 }

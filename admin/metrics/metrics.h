@@ -15,22 +15,22 @@
 
 struct metrics_sample;
 struct process_facts;
-struct sight;
+struct introspect;
 
 struct metrics {
     struct broker *broker;
     const struct process_facts *facts;
-    const struct sight *sight;        // NULL: the process offers no introspection
-    unsigned exporters;               // bits of enum metrics_exporter, for the next sample
-    struct metric_series_set series;  // of the last sample
-    struct metrics_sample *preparing; // the sample that is not ready yet, or NULL
+    const struct introspect *introspect; // NULL: the process offers no introspection
+    unsigned exporters;                  // bits of enum metrics_exporter, for the next sample
+    struct metric_series_set series;     // of the last sample
+    struct metrics_sample *preparing;    // the sample that is not ready yet, or NULL
     struct list_node samples;
     unsigned count; // of samples
 };
 
 // Sets all fields.
 void metrics_begin(struct metrics *metrics, struct broker *broker,
-                   const struct process_facts *facts, const struct sight *sight);
+                   const struct process_facts *facts, const struct introspect *introspect);
 
 // There must be no readers.
 void metrics_end(struct metrics *metrics);

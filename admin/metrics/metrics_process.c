@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 #include "proto_common/frontend.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect_queues.h"
 
 #include "admin/json/process_json.h"
 
@@ -25,9 +25,9 @@
 
 static void sample_beanstalk(struct process_sample *sample)
 {
-    struct sight_protocol protocol;
+    struct introspect_protocol protocol;
 
-    for (size_t i = 0; sample->sight->protocol(sample->sight->host, i, &protocol); i++) {
+    for (size_t i = 0; sample->introspect->protocol(sample->introspect->host, i, &protocol); i++) {
         if (strcmp(protocol.name, "beanstalk") == 0) {
             sample->beanstalk = protocol;
         }
@@ -36,7 +36,7 @@ static void sample_beanstalk(struct process_sample *sample)
 
 static void sample_schedules(struct process_sample *sample)
 {
-    const struct schedules *schedules = sample->sight->schedules(sample->sight->host);
+    const struct schedules *schedules = sample->introspect->schedules(sample->introspect->host);
 
     if (schedules) {
         sample->schedule_count = schedules_count(schedules);
@@ -47,21 +47,21 @@ static void sample_schedules(struct process_sample *sample)
 // A standby reads the journal for as long as it lives; its role shows that.
 static void sample_opening(struct process_sample *sample)
 {
-    sample->is_opening = sample->sight->opening(sample->sight->host, &sample->opening) &&
-                         sample->cluster.role != SIGHT_STANDBY;
+    sample->is_opening = sample->introspect->opening(sample->introspect->host, &sample->opening) &&
+                         sample->cluster.role != CLUSTER_STANDBY;
     if (!sample->is_opening) {
-        sample->opening = (struct sight_opening){.jobs = 0};
+        sample->opening = (struct introspect_opening){.jobs = 0};
     }
 }
 
 void process_sample_take(struct process_sample *sample, const struct broker *broker,
-                         const struct process_facts *facts, const struct sight *sight)
+                         const struct process_facts *facts, const struct introspect *introspect)
 {
     struct instant now = broker_now(broker);
 
     memset(sample, 0, sizeof *sample);
     sample->facts = facts;
-    sample->sight = sight;
+    sample->introspect = introspect;
     broker_info(broker, &sample->broker);
     broker_memo_usage(broker, MEMO_RESULT, &sample->results);
     metric_numbers_broker(broker, &sample->all);
@@ -70,14 +70,14 @@ void process_sample_take(struct process_sample *sample, const struct broker *bro
     facts->cpu_time(&sample->user_for, &sample->system_for);
     sample->cpu_for = sample->user_for + sample->system_for;
     sample->journal.disk_free = UINT64_MAX;
-    cluster_info_get(sight, &sample->cluster);
-    if (sight) {
+    cluster_info_get(introspect, &sample->cluster);
+    if (introspect) {
         sample_beanstalk(sample);
         sample_schedules(sample);
-        sight->loop(sight->host, &sample->loop);
-        sight->memory(sight->host, &sample->memory);
-        sight->descriptors(sight->host, &sample->descriptors);
-        sight->journal(sight->host, &sample->journal);
+        introspect->loop(introspect->host, &sample->loop);
+        introspect->memory(introspect->host, &sample->memory);
+        introspect->descriptors(introspect->host, &sample->descriptors);
+        introspect->journal(introspect->host, &sample->journal);
         sample_opening(sample);
     }
 }
@@ -139,10 +139,11 @@ static void write_journal_disk(struct metrics_text *text, const struct metric_fa
 static void write_protocols(struct metrics_text *text, const struct metric_family *family,
                             const struct process_sample *sample, size_t offset)
 {
-    struct sight_protocol protocol;
+    struct introspect_protocol protocol;
     uint64_t count;
 
-    for (size_t i = 0; sample->sight && sample->sight->protocol(sample->sight->host, i, &protocol);
+    for (size_t i = 0;
+         sample->introspect && sample->introspect->protocol(sample->introspect->host, i, &protocol);
          i++) {
         memcpy(&count, (const char *)&protocol + offset, sizeof count);
         write_labelled(text, family, "protocol", protocol.name, count);
@@ -154,18 +155,19 @@ static void write_protocol_refusals(struct metrics_text *text, const struct metr
 {
     static const char *const kinds[] = {
 #define X(name, word, help) word,
-        SIGHT_REFUSALS(X)
+        REFUSALS(X)
 #undef X
     };
-    struct sight_protocol protocol;
+    struct introspect_protocol protocol;
     char labels[2 * LABEL_MAX];
 
-    for (size_t i = 0; sample->sight && sample->sight->protocol(sample->sight->host, i, &protocol);
+    for (size_t i = 0;
+         sample->introspect && sample->introspect->protocol(sample->introspect->host, i, &protocol);
          i++) {
         size_t len = label_write(labels, "protocol", protocol.name);
 
         labels[len++] = ',';
-        for (size_t kind = 0; kind < SIGHT_REFUSAL_COUNT; kind++) {
+        for (size_t kind = 0; kind < REFUSAL_COUNT; kind++) {
             size_t more = label_write(labels + len, "kind", kinds[kind]);
 
             metrics_text_count(text, family, slice_of(labels, len + more), protocol.refusals[kind]);
@@ -186,7 +188,7 @@ static void write_broker_times(struct metrics_text *text, const struct metric_fa
 }
 
 static void write_distribution(struct metrics_text *text, const struct metric_family *family,
-                               const struct sight_distribution *distribution, bool nanoseconds)
+                               const struct introspect_distribution *distribution, bool nanoseconds)
 {
     if (distribution->buckets > 0) {
         metrics_text_histogram(text, family, SLICE(""),
@@ -220,12 +222,12 @@ static const struct metric_family push_seconds = {
 
 // An endpoint that was removed from the configuration is not listed; it may have a successor with
 // the same section.
-static bool is_endpoint_listed(const struct sight_push *push)
+static bool is_endpoint_listed(const struct introspect_push *push)
 {
     return strcmp(push->state, "leaving") != 0;
 }
 
-static void push_totals_add(struct push_totals *totals, const struct sight_push *push)
+static void push_totals_add(struct push_totals *totals, const struct introspect_push *push)
 {
     totals->in_flight += push->in_flight;
     totals->paused += push->paused_for > 0 ? 1 : 0;
@@ -237,7 +239,7 @@ static void push_totals_add(struct push_totals *totals, const struct sight_push 
 // Writes the samples of an endpoint, or of the rest, whose section is empty. `last` has the names
 // of the outcomes.
 typedef void (*write_push_fn)(struct metrics_text *text, const char *section,
-                              const struct push_totals *totals, const struct sight_push *last);
+                              const struct push_totals *totals, const struct introspect_push *last);
 
 static size_t section_label(char *labels, const char *section)
 {
@@ -248,7 +250,8 @@ static size_t section_label(char *labels, const char *section)
 }
 
 static void write_push_requests(struct metrics_text *text, const char *section,
-                                const struct push_totals *totals, const struct sight_push *last)
+                                const struct push_totals *totals,
+                                const struct introspect_push *last)
 {
     char labels[NAME_LABELS_MAX];
     size_t len = section_label(labels, section);
@@ -262,7 +265,8 @@ static void write_push_requests(struct metrics_text *text, const char *section,
 }
 
 static void write_push_in_flight(struct metrics_text *text, const char *section,
-                                 const struct push_totals *totals, const struct sight_push *last)
+                                 const struct push_totals *totals,
+                                 const struct introspect_push *last)
 {
     char labels[NAME_LABELS_MAX];
     size_t len = section_label(labels, section);
@@ -272,7 +276,7 @@ static void write_push_in_flight(struct metrics_text *text, const char *section,
 }
 
 static void write_push_paused(struct metrics_text *text, const char *section,
-                              const struct push_totals *totals, const struct sight_push *last)
+                              const struct push_totals *totals, const struct introspect_push *last)
 {
     char labels[NAME_LABELS_MAX];
     size_t len = section_label(labels, section);
@@ -281,16 +285,16 @@ static void write_push_paused(struct metrics_text *text, const char *section,
     metrics_text_count(text, &push_paused, slice_of(labels, len), totals->paused);
 }
 
-static void write_push_family(const struct sight *sight, struct metrics_text *text,
+static void write_push_family(const struct introspect *introspect, struct metrics_text *text,
                               const struct metric_family *family, write_push_fn write)
 {
     struct push_totals rest = {.in_flight = 0};
-    struct sight_push push;
-    struct sight_push last;
+    struct introspect_push push;
+    struct introspect_push last;
     size_t listed = 0;
 
     metrics_text_head(text, family);
-    for (size_t i = 0; sight && sight->pushes->at(sight->host, i, &push); i++) {
+    for (size_t i = 0; introspect && introspect->pushes->at(introspect->host, i, &push); i++) {
         struct push_totals totals = {.in_flight = 0};
 
         if (!is_endpoint_listed(&push)) {
@@ -310,13 +314,13 @@ static void write_push_family(const struct sight *sight, struct metrics_text *te
 }
 
 // One histogram for all endpoints: one for each would be most of the page.
-static void write_push_seconds(const struct sight *sight, struct metrics_text *text)
+static void write_push_seconds(const struct introspect *introspect, struct metrics_text *text)
 {
-    struct sight_distribution all = {.buckets = 0};
+    struct introspect_distribution all = {.buckets = 0};
 
     metrics_text_head(text, &push_seconds);
-    if (sight) {
-        sight->pushes->seconds(sight->host, &all);
+    if (introspect) {
+        introspect->pushes->seconds(introspect->host, &all);
     }
     if (all.buckets > 0) {
         metrics_text_histogram(text, &push_seconds, SLICE(""),
@@ -328,12 +332,12 @@ static void write_push_seconds(const struct sight *sight, struct metrics_text *t
     }
 }
 
-static void write_push(const struct sight *sight, struct metrics_text *text)
+static void write_push(const struct introspect *introspect, struct metrics_text *text)
 {
-    write_push_family(sight, text, &push_requests, write_push_requests);
-    write_push_family(sight, text, &push_in_flight, write_push_in_flight);
-    write_push_family(sight, text, &push_paused, write_push_paused);
-    write_push_seconds(sight, text);
+    write_push_family(introspect, text, &push_requests, write_push_requests);
+    write_push_family(introspect, text, &push_in_flight, write_push_in_flight);
+    write_push_family(introspect, text, &push_paused, write_push_paused);
+    write_push_seconds(introspect, text);
 }
 
 //
@@ -349,10 +353,10 @@ static const struct metric_family member_behind = {
 static const struct metric_family member_seen = {"tandem_cluster_member_seen_seconds", METRIC_GAUGE,
                                                  "Time since a member was last seen."};
 
-static void write_cluster_role(const struct sight_cluster *cluster, struct metrics_text *text)
+static void write_cluster_role(const struct introspect_cluster *cluster, struct metrics_text *text)
 {
-    static const enum sight_role roles[] = {SIGHT_OWNER, SIGHT_UNSURE, SIGHT_STANDBY,
-                                            SIGHT_OPENING};
+    static const enum cluster_role roles[] = {CLUSTER_OWNER, CLUSTER_UNSURE, CLUSTER_STANDBY,
+                                              CLUSTER_OPENING};
     char labels[NAME_LABELS_MAX];
 
     metrics_text_head(text, &cluster_role);
@@ -365,7 +369,7 @@ static void write_cluster_role(const struct sight_cluster *cluster, struct metri
     }
 }
 
-static size_t member_label(char *labels, const struct sight_member *member)
+static size_t member_label(char *labels, const struct introspect_member *member)
 {
     char name[METRICS_LABEL_MAX + 1];
 
@@ -373,14 +377,14 @@ static size_t member_label(char *labels, const struct sight_member *member)
     return (size_t)snprintf(labels, NAME_LABELS_MAX, "node=\"%s\"", name);
 }
 
-static void write_cluster_members(const struct sight_cluster *cluster, struct metrics_text *text,
-                                  const struct metric_family *family)
+static void write_cluster_members(const struct introspect_cluster *cluster,
+                                  struct metrics_text *text, const struct metric_family *family)
 {
     char labels[NAME_LABELS_MAX];
 
     metrics_text_head(text, family);
     for (size_t i = 0; i < cluster->count && i < MEMBERS_MAX; i++) {
-        const struct sight_member *member = &cluster->members[i];
+        const struct introspect_member *member = &cluster->members[i];
         struct slice at = slice_of(labels, member_label(labels, member));
 
         if (family == &member_behind) {
@@ -411,7 +415,7 @@ static void write_cluster_seconds(struct metrics_text *text, const struct metric
         "tandem_cluster_" name, METRIC_##type, help                                                \
     }
 
-static void write_cluster_owner(const struct sight_cluster *cluster, struct metrics_text *text)
+static void write_cluster_owner(const struct introspect_cluster *cluster, struct metrics_text *text)
 {
     write_cluster_count(
         text,
@@ -436,7 +440,8 @@ static void write_cluster_owner(const struct sight_cluster *cluster, struct metr
         cluster->behind);
 }
 
-static void write_cluster_database(const struct sight_cluster *cluster, struct metrics_text *text)
+static void write_cluster_database(const struct introspect_cluster *cluster,
+                                   struct metrics_text *text)
 {
     write_cluster_count(text,
                         FAMILY(GAUGE, "database_connected", "1 while the database can be reached."),
@@ -454,9 +459,9 @@ static void write_cluster_database(const struct sight_cluster *cluster, struct m
         cluster->trusted);
 }
 
-static void write_cluster(const struct sight_cluster *cluster, struct metrics_text *text)
+static void write_cluster(const struct introspect_cluster *cluster, struct metrics_text *text)
 {
-    if (cluster->role == SIGHT_ALONE) {
+    if (cluster->role == CLUSTER_ALONE) {
         return;
     }
     write_cluster_role(cluster, text);
@@ -483,10 +488,10 @@ enum process_row_kind {
     SECONDS,   // nsec_t
     SMALL,     // unsigned
     FLAG,      // bool
-    PROTOCOLS, // uint64_t of struct sight_protocol, for each protocol
+    PROTOCOLS, // uint64_t of struct introspect_protocol, for each protocol
     TIMES,     // METRIC_TIMES numbers
-    SPANS,     // struct sight_distribution of nanoseconds
-    VALUES,    // struct sight_distribution of plain numbers
+    SPANS,     // struct introspect_distribution of nanoseconds
+    VALUES,    // struct introspect_distribution of plain numbers
     WRITTEN    // by a function
 };
 
@@ -513,8 +518,8 @@ struct process_row {
     }
 #define R(type, name, field, help)                                                                 \
     {                                                                                              \
-        {"tandem_" name, METRIC_##type, help}, PROTOCOLS, offsetof(struct sight_protocol, field),  \
-            NULL                                                                                   \
+        {"tandem_" name, METRIC_##type, help}, PROTOCOLS,                                          \
+            offsetof(struct introspect_protocol, field), NULL                                      \
     }
 #define H(kind, name, field, help)                                                                 \
     {                                                                                              \
@@ -660,7 +665,8 @@ static void write_process_row(const struct process_row *row, const struct proces
         break;
     case SPANS:
     case VALUES:
-        write_distribution(text, family, (const struct sight_distribution *)(const void *)field,
+        write_distribution(text, family,
+                           (const struct introspect_distribution *)(const void *)field,
                            row->kind == SPANS);
         break;
     case WRITTEN:
@@ -674,6 +680,6 @@ void metrics_process_write(const struct process_sample *sample, struct metrics_t
     for (size_t i = 0; i < sizeof process_rows / sizeof *process_rows; i++) {
         write_process_row(&process_rows[i], sample, text);
     }
-    write_push(sample->sight, text);
+    write_push(sample->introspect, text);
     write_cluster(&sample->cluster, text);
 }

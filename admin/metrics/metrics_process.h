@@ -6,7 +6,7 @@
 // when the sample is taken.
 
 #include "core/broker.h"
-#include "proto_common/sight.h"
+#include "proto_common/introspect.h"
 #include "schedule/schedule.h"
 
 #include "admin/metrics/metrics_series.h"
@@ -20,7 +20,7 @@ struct process_facts;
 // Everything that these metrics are made of.
 struct process_sample {
     const struct process_facts *facts;
-    const struct sight *sight; // NULL: no introspection; its values below are 0
+    const struct introspect *introspect; // NULL: no introspection; its values below are 0
     struct broker_info broker;
     struct memo_usage results;
     struct metric_numbers all; // of the broker
@@ -28,21 +28,21 @@ struct process_sample {
     nsec_t started_at;         // of the process, wall
     nsec_t user_for, system_for, cpu_for;
     nsec_t up_for;
-    struct sight_protocol beanstalk; // the front-end with this name
-    struct sight_loop loop;
-    struct sight_memory memory;
-    struct sight_descriptors descriptors;
-    struct sight_journal journal;
+    struct introspect_protocol beanstalk; // the front-end with this name
+    struct introspect_loop loop;
+    struct introspect_memory memory;
+    struct introspect_descriptors descriptors;
+    struct introspect_journal journal;
     bool is_opening;
-    struct sight_opening opening;
-    struct sight_cluster cluster; // its texts are valid in this turn only
+    struct introspect_opening opening;
+    struct introspect_cluster cluster; // its texts are valid in this turn only
     uint64_t schedule_count;
     struct schedule_counts schedules; // of all schedules
 };
 
-// `sight` may be NULL.
+// `introspect` may be NULL.
 void process_sample_take(struct process_sample *sample, const struct broker *broker,
-                         const struct process_facts *facts, const struct sight *sight);
+                         const struct process_facts *facts, const struct introspect *introspect);
 
 void metrics_process_write(const struct process_sample *sample, struct metrics_text *text);
 

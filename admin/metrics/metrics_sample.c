@@ -141,9 +141,9 @@ static struct metrics_sample *sample_new(size_t room)
 }
 
 void metrics_begin(struct metrics *metrics, struct broker *broker,
-                   const struct process_facts *facts, const struct sight *sight)
+                   const struct process_facts *facts, const struct introspect *introspect)
 {
-    *metrics = (struct metrics){.broker = broker, .facts = facts, .sight = sight};
+    *metrics = (struct metrics){.broker = broker, .facts = facts, .introspect = introspect};
     list_init(&metrics->samples);
 }
 
@@ -358,7 +358,7 @@ static void sample_take_process(const struct metrics *metrics, struct metrics_sa
 {
     struct process_sample process;
 
-    process_sample_take(&process, metrics->broker, metrics->facts, metrics->sight);
+    process_sample_take(&process, metrics->broker, metrics->facts, metrics->introspect);
     process.unnamed = sample->unnamed;
     sample->exporters = metrics->exporters;
     for (int i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@
 #include "core/base/slice.h"
 #include "core/broker.h"
 #include "http1/context.h"
-#include "proto_common/sight.h"
+#include "proto_common/introspect.h"
 
 #include "admin/request/admin_options.h"
 #include "admin/request/route.h"
@@ -23,7 +23,7 @@ struct admin_shared {
     struct http1_shared http1; // first
     const struct admin_options *options;
     const struct admin_route *const *routes; // tables of routes, ending with NULL
-    const struct sight *sight;               // NULL: the process offers no introspection
+    const struct introspect *introspect;     // NULL: the process offers no introspection
     struct metrics *metrics;
     struct operations *operations;
     struct blob *openapi;   // openapi.json; owned; NULL before the first request for it

@@ -130,10 +130,10 @@ static bool check_route_caller(struct http1_conn *conn, const struct http1_field
 // with it.
 static bool is_journal_opening(const struct http1_conn *conn)
 {
-    const struct sight *sight = admin_shared(conn)->sight;
-    struct sight_opening opening;
+    const struct introspect *introspect = admin_shared(conn)->introspect;
+    struct introspect_opening opening;
 
-    return sight && sight->opening(sight->host, &opening);
+    return introspect && introspect->opening(introspect->host, &opening);
 }
 
 static bool find_route(struct http1_conn *conn, const struct http1_fields *fields)

@@ -22,7 +22,7 @@ bool config_preset(const struct config *config, struct error_text *why)
         const struct config_table *table = &config->tables[i];
 
         for (const struct option *option = table->options; option->name; option++) {
-            if (!setting_parse(option, table->values, option->preset, why)) {
+            if (!setting_parse(option, table->values, option->default_value, why)) {
                 return error_prefix(why, "%s.%s: ", table->section, option->name);
             }
         }

@@ -40,7 +40,7 @@ static const char *config_value_text(char **text, const struct option *option, c
 
 bool config_introspect_setting(struct config_introspection *introspection,
                                const struct config *config, size_t index,
-                               struct sight_setting *setting)
+                               struct introspect_setting *setting)
 {
     const struct config_table *table;
     const struct option *option = config_option_at(config, index, &table);
@@ -49,11 +49,11 @@ bool config_introspect_setting(struct config_introspection *introspection,
         return false;
     }
     ENSURE(index < CONFIG_INTROSPECT_MOST);
-    *setting = (struct sight_setting){
+    *setting = (struct introspect_setting){
         .section = table->section,
         .key = option->name,
         .value = config_value_text(&introspection->values[index], option, table->values),
-        .preset = option->preset,
+        .default_value = option->default_value,
         .effect = option->effect,
         .live = option->live,
     };
@@ -77,13 +77,13 @@ static const struct config_section *config_section_at(const struct config *confi
 }
 
 bool config_introspect_section(const struct config *config, size_t index,
-                               struct sight_section *section)
+                               struct introspect_section *section)
 {
     const struct config_kind *kind;
     const struct config_section *found = config_section_at(config, index, &kind);
 
     if (found) {
-        *section = (struct sight_section){
+        *section = (struct introspect_section){
             .kind = kind->word, .name = found->name, .origin = found->origin};
     }
     return found;
@@ -91,7 +91,7 @@ bool config_introspect_section(const struct config *config, size_t index,
 
 bool config_introspect_key(struct config_introspection *introspection,
                            const struct config_kind *kind, const struct config_section *section,
-                           size_t key, struct sight_key *out)
+                           size_t key, struct introspect_key *out)
 {
     const struct option *option = kind->options;
 
@@ -104,13 +104,13 @@ bool config_introspect_key(struct config_introspection *introspection,
     }
     out->option = option;
     out->value = config_value_text(&introspection->key, option, section->values);
-    out->preset = strcmp(out->value, option->preset) == 0;
+    out->is_default = strcmp(out->value, option->default_value) == 0;
     return true;
 }
 
 bool config_introspect_section_key(struct config_introspection *introspection,
                                    const struct config *config, size_t index, size_t key,
-                                   struct sight_key *out)
+                                   struct introspect_key *out)
 {
     const struct config_kind *kind;
     const struct config_section *section = config_section_at(config, index, &kind);

@@ -91,7 +91,7 @@ static void manual_print_keys(const struct option *option, FILE *page)
             continue;
         }
         (void)fprintf(page, ".TP\n.B %s = ", option->name);
-        manual_print_text(option->preset, page);
+        manual_print_text(option->default_value, page);
         (void)fputc('\n', page);
         manual_print_text(option->effect, page);
         (void)fputc('\n', page);

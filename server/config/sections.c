@@ -117,7 +117,7 @@ bool section_init(const struct config_kind *kind, struct config_section *section
         return error_set(why, "out of memory");
     }
     for (const struct option *option = kind->options; option->name; option++) {
-        if (!setting_parse(option, section->values, option->preset, why)) {
+        if (!setting_parse(option, section->values, option->default_value, why)) {
             return false;
         }
     }
@@ -294,7 +294,7 @@ bool section_is_preset(const struct option *option, const struct config_section 
         return false;
     }
     setting_print(option, section->values, file);
-    same = fclose(file) == 0 && strcmp(text, option->preset) == 0;
+    same = fclose(file) == 0 && strcmp(text, option->default_value) == 0;
     free(text);
     return same;
 }

@@ -120,7 +120,7 @@ void conn_out_of_memory(struct conn *conn, const char *event)
     if (turn_may_log(conn_turn(conn), LIMITED_LOG_MEMORY)) {
         log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("why", why));
     }
-    service_count_refusal(conn->service->counters, SIGHT_MEMORY);
+    service_count_refusal(conn->service->counters, REFUSAL_MEMORY);
     conn_break(conn, why);
 }
 
@@ -129,7 +129,7 @@ void conn_evict(struct conn *conn, size_t held)
     if (conn->broken) {
         return;
     }
-    service_count_refusal(conn->service->counters, SIGHT_MEMORY);
+    service_count_refusal(conn->service->counters, REFUSAL_MEMORY);
     log_warn("shed", log_number("conn", (int64_t)conn->wire.number),
              log_string("protocol", conn->service->frontend->name),
              log_number("bytes", (int64_t)held),
@@ -143,7 +143,7 @@ void conn_give_up(struct conn *conn)
     size_t handed_over = conn->remote ? link_unread(conn->link) : 0;
 
     if (!conn->broken) {
-        service_count_refusal(conn->service->counters, SIGHT_UNREAD);
+        service_count_refusal(conn->service->counters, REFUSAL_UNREAD);
         log_warn("not_reading", log_number("conn", (int64_t)conn->wire.number),
                  log_number("bytes", (int64_t)(output_pending(&conn->wire.out) + handed_over)));
     }
@@ -228,7 +228,7 @@ static void conn_wire_drop(struct wire *wire, const char *why)
     struct conn *conn = conn_of_wire(wire);
 
     if (!conn->broken) {
-        service_count_refusal(conn->service->counters, SIGHT_UNREAD);
+        service_count_refusal(conn->service->counters, REFUSAL_UNREAD);
         log_warn("dropped", log_number("conn", (int64_t)wire->number),
                  log_number("unread", (int64_t)output_pending(&wire->out)), log_string("why", why));
     }
@@ -294,7 +294,7 @@ static bool conn_wire_overflows(struct wire *wire)
     return true;
 }
 
-static void conn_wire_refused(struct wire *wire, enum sight_refusal refusal)
+static void conn_wire_refused(struct wire *wire, enum refusal_kind refusal)
 {
     service_count_refusal(conn_of_wire(wire)->service->counters, refusal);
 }

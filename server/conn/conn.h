@@ -26,8 +26,8 @@
 //   than one command.
 
 #include "proto_common/frontend.h"
-#include "proto_common/sight.h"
-#include "proto_common/sight_refusals.h"
+#include "proto_common/introspect.h"
+#include "proto_common/refusal.h"
 #include "server/conn/loop_turn.h"
 #include "server/io/io.h"
 #include "server/transport/transport.h"
@@ -42,11 +42,11 @@ struct service_counters {
     uint64_t commands; // beside those that the front-end counts
     uint64_t received; // bytes
     uint64_t sent;
-    uint64_t refusals[SIGHT_REFUSAL_COUNT];
+    uint64_t refusals[REFUSAL_COUNT];
 };
 
 static inline void service_count_refusal(struct service_counters *counters,
-                                         enum sight_refusal refusal)
+                                         enum refusal_kind refusal)
 {
     counters->refusals[refusal]++;
 }
@@ -168,9 +168,9 @@ void conn_registry_walk_back(struct conn *conn, enum turn_walk walk);
 // Introspection: the connection whose number is the next greater than `*after`, which becomes its
 // number; the one with that number. False: there is none.
 bool conn_introspect_next(const struct turn *turn, uint64_t *after,
-                          struct sight_connection *connection);
+                          struct introspect_connection *connection);
 bool conn_introspect_find(const struct turn *turn, uint64_t number,
-                          struct sight_connection *connection);
+                          struct introspect_connection *connection);
 
 // The number of the connection with that session; 0: there is none.
 uint64_t conn_introspect_of_session(const struct turn *turn, const struct session *session);

@@ -279,7 +279,7 @@ static bool conn_refuse_token(struct conn *conn, bool has_tokens, struct wire_ca
         *found = (struct wire_caller){.kind = CALLER_LATER, .again_at = again_at};
         return true;
     }
-    service_count_refusal(conn->service->counters, SIGHT_TOKEN);
+    service_count_refusal(conn->service->counters, REFUSAL_TOKEN);
     conn_log_wrong_token(conn);
     if (!has_tokens) {
         return true;

@@ -172,7 +172,7 @@ bool conn_check_pace(struct conn *conn, bool reads)
     patience_resumed(patience, conn_turn(conn)->woke_at);
     verdict = patience_look(patience, conn_pace_limits(conn), &view);
     if (verdict != PACE_KEPT) {
-        service_count_refusal(conn->service->counters, SIGHT_IDLE);
+        service_count_refusal(conn->service->counters, REFUSAL_IDLE);
         conn->service->frontend->overdue(conn->frontend_state, verdict,
                                          backlog_slice(&conn->input));
     }

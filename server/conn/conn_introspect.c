@@ -11,13 +11,13 @@ static void introspect_peer(const struct conn *conn, char *text)
     int fd = conn_socket(conn);
 
     if (socket_is_local(fd)) {
-        (void)snprintf(text, SIGHT_PEER_MAX, "unix");
+        (void)snprintf(text, INTROSPECT_PEER_MAX, "unix");
     } else {
-        socket_peer_text(fd, text, SIGHT_PEER_MAX);
+        socket_peer_text(fd, text, INTROSPECT_PEER_MAX);
     }
 }
 
-static void introspect_conn(const struct conn *conn, struct sight_connection *connection)
+static void introspect_conn(const struct conn *conn, struct introspect_connection *connection)
 {
     const struct frontend *frontend = conn->service->frontend;
     struct frontend_about about = frontend->about(conn->frontend_state);
@@ -26,7 +26,7 @@ static void introspect_conn(const struct conn *conn, struct sight_connection *co
     size_t handed_over = conn->remote ? link_unread(conn->link) : 0;
     size_t sent = conn->remote && !link_has_unread(conn->link) ? handed_over : 0;
 
-    *connection = (struct sight_connection){
+    *connection = (struct introspect_connection){
         .number = conn->wire.number,
         .protocol = frontend->name,
         .tls = conn->service->transport == &transport_tls,
@@ -36,14 +36,14 @@ static void introspect_conn(const struct conn *conn, struct sight_connection *co
         .received = conn->received,
         .sent = conn->wire.out.sent,
         .unread = output_pending(&conn->wire.out) + handed_over - sent,
-        .kept = conn_holds(conn) - sent,
+        .held = conn_holds(conn) - sent,
     };
     introspect_peer(conn, connection->peer);
     conn_caller_text(conn, connection->caller, sizeof connection->caller);
 }
 
 bool conn_introspect_next(const struct turn *turn, uint64_t *after,
-                          struct sight_connection *connection)
+                          struct introspect_connection *connection)
 {
     const struct conn *conn = conn_registry_after(turn, *after);
 
@@ -55,7 +55,7 @@ bool conn_introspect_next(const struct turn *turn, uint64_t *after,
 }
 
 bool conn_introspect_find(const struct turn *turn, uint64_t number,
-                          struct sight_connection *connection)
+                          struct introspect_connection *connection)
 {
     const struct conn *conn = conn_registry_find(turn, number);
 

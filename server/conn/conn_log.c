@@ -119,7 +119,7 @@ void conn_log_command(const struct wire *wire, struct slice command, struct slic
 
 void conn_log_refused(const struct service *service, const char *peer, enum status status)
 {
-    service_count_refusal(service->counters, SIGHT_MEMORY);
+    service_count_refusal(service->counters, REFUSAL_MEMORY);
     if (turn_may_log(service->turn, LIMITED_LOG_MEMORY)) {
         log_warn("connection_refused", log_string("protocol", service->frontend->name),
                  log_string("peer", peer), log_string("why", status_text(status)));
@@ -209,7 +209,7 @@ void service_log_handshake_failed(const struct service *service, const char *pee
                   log_string("protocol", service->frontend->name));
         return;
     }
-    service_count_refusal(service->counters, SIGHT_HANDSHAKE);
+    service_count_refusal(service->counters, REFUSAL_HANDSHAKE);
     if (turn_may_log(service->turn, LIMITED_LOG_HANDSHAKE)) {
         log_warn("handshake_failed", log_string("peer", peer),
                  log_string("protocol", service->frontend->name), log_string("why", why));
@@ -218,7 +218,7 @@ void service_log_handshake_failed(const struct service *service, const char *pee
 
 void service_log_address_limit(const struct service *service, const char *peer)
 {
-    service_count_refusal(service->counters, SIGHT_CONNECTION);
+    service_count_refusal(service->counters, REFUSAL_CONNECTION);
     if (turn_may_log(service->turn, LIMITED_LOG_ADDRESS)) {
         log_warn("address_limit", log_string("peer", peer),
                  log_string("protocol", service->frontend->name),

@@ -251,17 +251,17 @@ static bool journal_store_close(struct store *store)
     return good;
 }
 
-static struct sight_distribution
+static struct introspect_distribution
 journal_store_distribution(const struct journal_histogram *histogram, const int64_t *limits)
 {
-    return (struct sight_distribution){.ends = limits,
-                                       .counts = histogram->counts,
-                                       .buckets = JOURNAL_BUCKETS,
-                                       .count = histogram->count,
-                                       .sum = histogram->sum};
+    return (struct introspect_distribution){.ends = limits,
+                                            .counts = histogram->counts,
+                                            .buckets = JOURNAL_BUCKETS,
+                                            .count = histogram->count,
+                                            .sum = histogram->sum};
 }
 
-static void journal_store_show(const struct store *store, struct sight_journal *journal)
+static void journal_store_show(const struct store *store, struct introspect_journal *journal)
 {
     struct journal_store *js = journal_store_of(store);
     const struct journal_stats *stats = journal_stats(js->journal);

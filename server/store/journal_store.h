@@ -29,7 +29,7 @@ struct journal_place {
     // The journal is about to be closed. NULL: nothing.
     void (*closing)(struct journal_store *store);
     // Fills in what only the place knows.
-    void (*show)(const struct journal_store *store, struct sight_journal *journal);
+    void (*show)(const struct journal_store *store, struct introspect_journal *journal);
     // The journal and its thread are gone: frees the rest, the store included.
     void (*free)(struct journal_store *store);
 };

@@ -16,7 +16,7 @@
 #include "core/base/error_text.h"
 #include "core/base/fence.h"
 #include "core/broker.h"
-#include "proto_common/sight.h"
+#include "proto_common/introspect.h"
 #include "server/net/budget.h"
 
 #include <event2/event.h>
@@ -53,7 +53,7 @@ struct store_owner {
 };
 
 struct store;
-struct sight_cluster;
+struct introspect_cluster;
 
 struct store_ops {
     // Sets the recorder of a new broker.
@@ -92,7 +92,7 @@ struct store_ops {
     void (*resumed)(struct store *store);
 
     // Fills in what operators see of an open store.
-    void (*show)(const struct store *store, struct sight_journal *journal);
+    void (*show)(const struct store *store, struct introspect_journal *journal);
 
     // Makes everything durable, waiting for that, and frees the store. False if that failed. The
     // broker and the event base still exist, the last connection has gone, and opening has ended.
@@ -112,7 +112,7 @@ struct store_shared_ops {
     void (*hand_over)(struct store *store);
     void (*owner)(const struct store *store, struct store_owner *owner);
     // What operators see of the sharing; texts are valid until the turn ends.
-    void (*cluster)(const struct store *store, struct sight_cluster *cluster);
+    void (*cluster)(const struct store *store, struct introspect_cluster *cluster);
 };
 
 struct store {

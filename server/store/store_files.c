@@ -69,7 +69,7 @@ static const char *files_directory(const struct journal_store *store)
     return store->settings->dir;
 }
 
-static void files_show(const struct journal_store *store, struct sight_journal *journal)
+static void files_show(const struct journal_store *store, struct introspect_journal *journal)
 {
     const struct journal_io *io = &files_store_of(store)->io;
 

@@ -2,7 +2,7 @@
 #include "core/base/log.h"
 #include "journal/pg/journal_rows.h"
 #include "journal/pg/pg.h"
-#include "proto_common/sight_cluster.h"
+#include "proto_common/introspect.h"
 #include "server/store/journal_store.h"
 #include "server/process/clock.h"
 #include "server/process/facts.h"
@@ -22,8 +22,8 @@ struct postgres_store {
     struct journal_rows *rows; // the storage's; NULL before it is opened
     char node[ROWS_NAME_MAX];
     char addresses[ROWS_ADDRESS_MAX];
-    struct ownership_snapshot shown;               // as it was looked at last
-    struct sight_member members[ROWS_MEMBERS_MAX]; // of that
+    struct ownership_snapshot shown;                    // as it was looked at last
+    struct introspect_member members[ROWS_MEMBERS_MAX]; // of that
 };
 
 static struct postgres_store *postgres_of(const struct store *store)
@@ -94,7 +94,7 @@ static const char *postgres_shard(const struct journal_store *store)
     return store->settings->shard;
 }
 
-static void postgres_show(const struct journal_store *store, struct sight_journal *journal)
+static void postgres_show(const struct journal_store *store, struct introspect_journal *journal)
 {
     (void)store;
     journal->disk_free = UINT64_MAX;
@@ -160,20 +160,20 @@ static void postgres_owner(const struct store *store, struct store_owner *owner)
     }
 }
 
-static enum sight_role postgres_role(const struct store *store,
-                                     const struct ownership_snapshot *shown)
+static enum cluster_role postgres_role(const struct store *store,
+                                       const struct ownership_snapshot *shown)
 {
     switch (postgres_standing(store)) {
     case STORE_OWNS:
-        return SIGHT_OWNER;
+        return CLUSTER_OWNER;
     case STORE_UNSURE:
     case STORE_LOST:
-        return SIGHT_UNSURE;
+        return CLUSTER_UNSURE;
     case STORE_ALONE:
     case STORE_FOLLOWS:
         break;
     }
-    return shown->role == OWNERSHIP_STANDBY && shown->connected ? SIGHT_STANDBY : SIGHT_OPENING;
+    return shown->role == OWNERSHIP_STANDBY && shown->connected ? CLUSTER_STANDBY : CLUSTER_OPENING;
 }
 
 static uint64_t postgres_behind(uint64_t all, uint64_t seq)
@@ -181,31 +181,32 @@ static uint64_t postgres_behind(uint64_t all, uint64_t seq)
     return all > seq ? all - seq : 0;
 }
 
-static void postgres_show_members(struct postgres_store *ps, struct sight_cluster *cluster)
+static void postgres_show_members(struct postgres_store *ps, struct introspect_cluster *cluster)
 {
     for (size_t i = 0; i < ps->shown.count; i++) {
         const struct rows_member *member = &ps->shown.members[i];
 
-        ps->members[i] = (struct sight_member){.node = member->node,
-                                               .address = member->address,
-                                               .owner = member->owner,
-                                               .takes_over = member->takes,
-                                               .self = strcmp(member->node, ps->node) == 0,
-                                               .epoch = member->epoch,
-                                               .behind = postgres_behind(cluster->seq, member->seq),
-                                               .seen_for = member->seen_for};
+        ps->members[i] =
+            (struct introspect_member){.node = member->node,
+                                       .address = member->address,
+                                       .owner = member->owner,
+                                       .takes_over = member->takes,
+                                       .self = strcmp(member->node, ps->node) == 0,
+                                       .epoch = member->epoch,
+                                       .behind = postgres_behind(cluster->seq, member->seq),
+                                       .seen_for = member->seen_for};
     }
     cluster->members = ps->members;
     cluster->count = ps->shown.count;
 }
 
-static void postgres_cluster(const struct store *store, struct sight_cluster *cluster)
+static void postgres_cluster(const struct store *store, struct introspect_cluster *cluster)
 {
     struct postgres_store *ps = postgres_of(store);
     const struct ownership_snapshot *shown = postgres_look(store);
     bool owned = postgres_is_owned(shown);
 
-    *cluster = (struct sight_cluster){
+    *cluster = (struct introspect_cluster){
         .role = postgres_role(store, shown),
         .shard = postgres_shard(&ps->journal),
         .node = ps->node,
@@ -218,7 +219,7 @@ static void postgres_cluster(const struct store *store, struct sight_cluster *cl
         .connected = shown->connected,
         .durable = rows_commits_are_durable(&shown->durability),
         .replicated = shown->durability.standbys_wait,
-        .care = shown->durability.text,
+        .durability = shown->durability.text,
         .why = shown->why,
     };
     cluster->behind = postgres_behind(cluster->seq, shown->seq);

@@ -288,7 +288,7 @@ static void a_job_requires_the_right_on_its_queue(void **state)
     assert_false(peer_grant(other, rig_callers(t->rig)->anybody));
     asks(other, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 403);
     peer_free(other);
-    assert_int_equal(t->sight.reloads + t->sight.drains + t->sight.logs, 0);
+    assert_int_equal(t->introspect.reloads + t->introspect.drains + t->introspect.logs, 0);
 }
 
 static void a_change_is_answered_when_it_is_durable(void **state)
@@ -387,14 +387,14 @@ static void draining_is_started_and_stopped(void **state)
 
     assert_true(json_is_true(admin_at(document, "draining")));
     json_decref(document);
-    assert_true(t->sight.draining);
+    assert_true(t->introspect.draining);
     asks(t->a, POSTS("/api/v1/jobs", "{\"queue\": \"q\"}"), 503);
     asks(t->a, POSTS("/api/v1/drain", "{\"draining\": false}"), 200);
-    assert_false(t->sight.draining);
+    assert_false(t->introspect.draining);
     asks(t->a, POSTS("/api/v1/jobs", "{\"queue\": \"q\"}"), 201);
     asks(t->a, POSTS("/api/v1/drain", "{}"), 400);
     asks(t->a, POSTS("/api/v1/drain", "{\"draining\": 1}"), 400);
-    assert_int_equal(t->sight.drains, 2);
+    assert_int_equal(t->introspect.drains, 2);
 }
 
 static void the_configuration_is_read_again(void **state)
@@ -404,12 +404,12 @@ static void the_configuration_is_read_again(void **state)
 
     assert_true(json_is_true(admin_at(document, "reloaded")));
     json_decref(document);
-    t->sight.reload_fails = true;
+    t->introspect.reload_fails = true;
     document = tells(t->a, POSTS("/api/v1/reload", ""), 200);
     assert_true(json_is_false(admin_at(document, "reloaded")));
     assert_string_equal(text_at(document, "why"), "/etc/t.conf:3: no such key");
     json_decref(document);
-    assert_int_equal(t->sight.reloads, 2);
+    assert_int_equal(t->introspect.reloads, 2);
 }
 
 static void whose_commands_are_logged(struct admin *t, const char *document, const char *whose)
@@ -417,7 +417,7 @@ static void whose_commands_are_logged(struct admin *t, const char *document, con
     json_t *answer = tells(t->a, POSTS("/api/v1/log-commands", document), 200);
 
     assert_string_equal(text_at(answer, "log_commands"), whose);
-    assert_string_equal(t->sight.logged, whose);
+    assert_string_equal(t->introspect.logged, whose);
     json_decref(answer);
 }
 
@@ -434,7 +434,7 @@ static void logging_of_a_clients_commands_is_started_and_stopped(void **state)
     };
     struct admin *t = *state;
 
-    (void)wire_sight_add(&t->sight, 4);
+    (void)wire_introspect_add(&t->introspect, 4);
     whose_commands_are_logged(t, "{\"log_commands\": \"10.0.0.7\"}", "10.0.0.7");
     whose_commands_are_logged(t, "{\"log_commands\": \"fe80::1%eth0\"}", "fe80::1%eth0");
     whose_commands_are_logged(t, "{\"log_commands\": \"4\"}", "4");
@@ -443,8 +443,8 @@ static void logging_of_a_clients_commands_is_started_and_stopped(void **state)
         asks(t->a, POSTS("/api/v1/log-commands", wrong[i]), 400);
     }
     asks(t->a, POSTS("/api/v1/log-commands", "{\"log_commands\": \"5\"}"), 404);
-    assert_int_equal(t->sight.logs, 4);
-    t->sight.log_fails = true;
+    assert_int_equal(t->introspect.logs, 4);
+    t->introspect.log_fails = true;
     asks(t->a, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 503);
 }
 
@@ -454,12 +454,12 @@ static void the_pause_of_an_endpoint_is_ended(void **state)
     struct admin *t = *state;
     json_t *document;
 
-    t->sight.pushes[0] = (struct sight_push){.section = "mail/*",
-                                             .endpoint = "https://x",
-                                             .state = "paused",
-                                             .outcome_words = no_words,
-                                             .last_failure = ""};
-    t->sight.push_count = 1;
+    t->introspect.pushes[0] = (struct introspect_push){.section = "mail/*",
+                                                       .endpoint = "https://x",
+                                                       .state = "paused",
+                                                       .outcome_words = no_words,
+                                                       .last_failure = ""};
+    t->introspect.push_count = 1;
     document = tells(t->a, POSTS("/api/v1/push/mail%2F*/resume", ""), 200);
     assert_string_equal(text_at(document, "section"), "mail/*");
     assert_string_equal(text_at(document, "state"), "open");
@@ -470,7 +470,7 @@ static void the_pause_of_an_endpoint_is_ended(void **state)
     rig_callers(t->rig)->proven = true;
     assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
     asks(t->a, POSTS("/api/v1/push/mail%2F*/resume", ""), 403);
-    assert_int_equal(t->sight.resumes, 1);
+    assert_int_equal(t->introspect.resumes, 1);
 }
 
 // A body of a megabyte would take as much time as a hundred others.

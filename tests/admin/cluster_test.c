@@ -3,7 +3,7 @@
 #include "tests/admin/wire_metrics.h"
 #include "tests/proto_common/wire_callers.h"
 
-static const struct sight_member members[] = {
+static const struct introspect_member members[] = {
     {.node = "one",
      .address = "beanstalk=one:11300",
      .owner = true,
@@ -19,30 +19,30 @@ static const struct sight_member members[] = {
 };
 
 // `two` follows `one`.
-static struct sight_cluster *share(struct admin *t, enum sight_role role)
+static struct introspect_cluster *share(struct admin *t, enum cluster_role role)
 {
-    t->sight.cluster = (struct sight_cluster){.role = role,
-                                              .shard = "main",
-                                              .node = "two",
-                                              .owner = "one",
-                                              .owner_address = "beanstalk=one:11300",
-                                              .epoch = 7,
-                                              .since_ms = 1700000000500,
-                                              .seq = 1000,
-                                              .behind = 12,
-                                              .takeovers = 3,
-                                              .lease_left_for = 2 * NSEC_PER_SEC,
-                                              .connected = true,
-                                              .durable = true,
-                                              .replicated = true,
-                                              .care = "synchronous_commit = on",
-                                              .why = "",
-                                              .members = members,
-                                              .count = 2,
-                                              .proxied = 4,
-                                              .proxied_total = 40};
-    t->sight.is_opening = role == SIGHT_STANDBY || role == SIGHT_OPENING;
-    return &t->sight.cluster;
+    t->introspect.cluster = (struct introspect_cluster){.role = role,
+                                                        .shard = "main",
+                                                        .node = "two",
+                                                        .owner = "one",
+                                                        .owner_address = "beanstalk=one:11300",
+                                                        .epoch = 7,
+                                                        .since_ms = 1700000000500,
+                                                        .seq = 1000,
+                                                        .behind = 12,
+                                                        .takeovers = 3,
+                                                        .lease_left_for = 2 * NSEC_PER_SEC,
+                                                        .connected = true,
+                                                        .durable = true,
+                                                        .replicated = true,
+                                                        .durability = "synchronous_commit = on",
+                                                        .why = "",
+                                                        .members = members,
+                                                        .count = 2,
+                                                        .proxied = 4,
+                                                        .proxied_total = 40};
+    t->introspect.is_opening = role == CLUSTER_STANDBY || role == CLUSTER_OPENING;
+    return &t->introspect.cluster;
 }
 
 static void a_process_without_a_cluster_is_alone(void **state)
@@ -57,7 +57,7 @@ static void a_process_without_a_cluster_is_alone(void **state)
     assert_int_equal(number_at(document, "database/syncs/count"), 0);
     json_decref(document);
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
-    t->sight.sight.cluster = NULL;
+    t->introspect.introspect.cluster = NULL;
     document = tells(t->a, SEES("/api/v1/cluster"), 200);
     assert_string_equal(text_at(document, "role"), "alone");
     json_decref(document);
@@ -68,7 +68,7 @@ static void a_standby_shows_the_owner_and_how_far_behind_each_member_is(void **s
     struct admin *t = *state;
     json_t *document;
 
-    share(t, SIGHT_STANDBY);
+    share(t, CLUSTER_STANDBY);
     document = tells(t->a, SEES("/api/v1/cluster"), 200);
     assert_string_equal(text_at(document, "role"), "standby");
     assert_string_equal(text_at(document, "shard"), "main");
@@ -102,16 +102,16 @@ static void only_an_owner_is_ready_and_other_roles_give_the_reason(void **state)
 {
     struct admin *t = *state;
 
-    share(t, SIGHT_OWNER);
+    share(t, CLUSTER_OWNER);
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
-    share(t, SIGHT_UNSURE)->connected = false;
+    share(t, CLUSTER_UNSURE)->connected = false;
     body_is(asks(t->a, SEES("/readyz"), 503),
             "unsure: ownership of the journal could not be confirmed (shard main, epoch 7); no "
             "request is served until it is; the database cannot be reached\n");
     asks(t->a, SEES("/healthz"), 200);
-    share(t, SIGHT_STANDBY);
+    share(t, CLUSTER_STANDBY);
     ends(t->a, asks(t->a, SEES("/readyz"), 503));
-    share(t, SIGHT_OPENING);
+    share(t, CLUSTER_OPENING);
     body_is(asks(t->b, SEES("/readyz"), 503),
             "opening: the journal is being read (shard main), 12 rows behind\n");
 }
@@ -120,7 +120,7 @@ static void a_process_without_its_database_is_not_ready(void **state)
 {
     struct admin *t = *state;
 
-    share(t, SIGHT_OPENING)->connected = false;
+    share(t, CLUSTER_OPENING)->connected = false;
     body_is(asks(t->a, SEES("/readyz"), 503),
             "opening: the database cannot be reached (shard main), 12 rows behind\n");
 }
@@ -128,7 +128,7 @@ static void a_process_without_its_database_is_not_ready(void **state)
 static void a_standby_is_not_ready_and_names_the_owner(void **state)
 {
     struct admin *t = *state;
-    struct sight_cluster *cluster = share(t, SIGHT_STANDBY);
+    struct introspect_cluster *cluster = share(t, CLUSTER_STANDBY);
 
     body_is(asks(t->a, SEES("/readyz"), 503),
             "standby: one owns the journal (shard main, epoch 7), 12 rows behind\n");
@@ -141,10 +141,10 @@ static void
 an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required(void **state)
 {
     struct admin *t = *state;
-    struct sight_cluster *cluster = share(t, SIGHT_OWNER);
+    struct introspect_cluster *cluster = share(t, CLUSTER_OWNER);
 
     cluster->replicated = false;
-    cluster->care = "synchronous_standby_names is empty";
+    cluster->durability = "synchronous_standby_names is empty";
     body_is(asks(t->a, SEES("/readyz"), 200),
             "ok\ncare: acknowledged changes are on one server of the database only "
             "(synchronous_standby_names is empty)\n");
@@ -154,7 +154,7 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     cluster->required = true;
     asks(t->a, SEES("/readyz"), 503);
     cluster->durable = false;
-    cluster->care = "fsync = off";
+    cluster->durability = "fsync = off";
     body_is(asks(t->a, SEES("/readyz"), 503),
             "not safe\ncare: acknowledged changes are on no disk yet (fsync = off)\n");
     broker_drain(rig_broker(t->rig));
@@ -166,19 +166,19 @@ static void a_handover_is_begun_by_an_administrator(void **state)
     struct admin *t = *state;
     json_t *document;
 
-    share(t, SIGHT_OWNER);
-    t->sight.hands_over = true;
+    share(t, CLUSTER_OWNER);
+    t->introspect.hands_over = true;
     document = tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 202);
     assert_string_equal(text_at(document, "from"), "two");
     assert_int_equal(number_at(document, "epoch"), 7);
     json_decref(document);
-    assert_int_equal(t->sight.hand_overs, 1);
+    assert_int_equal(t->introspect.hand_overs, 1);
     asks(t->a, POST("/api/v1/cluster/handover", "", ""), 403);
     json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover?to=me", ""), 400));
     rig_callers(t->rig)->anybody = GRANTS({MAY_ADMINISTER, "mail"});
     assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
     json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 403));
-    assert_int_equal(t->sight.hand_overs, 1);
+    assert_int_equal(t->introspect.hand_overs, 1);
 }
 
 static void a_handover_without_a_standby_is_refused(void **state)
@@ -186,9 +186,9 @@ static void a_handover_without_a_standby_is_refused(void **state)
     struct admin *t = *state;
 
     json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 409));
-    share(t, SIGHT_STANDBY);
+    share(t, CLUSTER_STANDBY);
     json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 409));
-    assert_int_equal(t->sight.hand_overs, 2);
+    assert_int_equal(t->introspect.hand_overs, 2);
 }
 
 static void metrics_of_a_cluster_exist_only_with_a_shared_journal(void **state)
@@ -197,7 +197,7 @@ static void metrics_of_a_cluster_exist_only_with_a_shared_journal(void **state)
     const struct http_answer *answer = asks(t->a, SEES("/metrics"), 200);
 
     assert_false(metrics_say(answer, "tandem_cluster"));
-    share(t, SIGHT_OWNER);
+    share(t, CLUSTER_OWNER);
     answer = asks(t->a, SEES("/metrics"), 200);
     assert_int_equal(sample_of(answer, "tandem_cluster_role{shard=\"main\",role=\"owner\"}"), 1);
     assert_int_equal(sample_of(answer, "tandem_cluster_role{shard=\"main\",role=\"standby\"}"), 0);
@@ -220,11 +220,11 @@ static void a_standby_has_metrics_and_is_not_opening(void **state)
     struct admin *t = *state;
     const struct http_answer *answer;
 
-    share(t, SIGHT_STANDBY);
+    share(t, CLUSTER_STANDBY);
     answer = asks(t->a, SEES("/metrics"), 200);
     assert_int_equal(sample_of(answer, "tandem_opening"), 0);
     assert_int_equal(sample_of(answer, "tandem_cluster_role{shard=\"main\",role=\"standby\"}"), 1);
-    share(t, SIGHT_OPENING);
+    share(t, CLUSTER_OPENING);
     assert_int_equal(sample_of(asks(t->b, SEES("/metrics"), 200), "tandem_opening"), 1);
 }
 
@@ -232,7 +232,7 @@ static void the_page_comes_from_a_standby_too(void **state)
 {
     struct admin *t = *state;
 
-    share(t, SIGHT_STANDBY);
+    share(t, CLUSTER_STANDBY);
     ends(t->a, asks(t->a, SEES("/"), 200));
     asks(t->b, SEES("/api/v1/process"), 503);
 }

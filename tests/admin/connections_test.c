@@ -11,10 +11,10 @@ enum { MANY = 3000 };
 // All clients of the rig are connections of the process.
 static void shows_all_peers(struct admin *t)
 {
-    (void)wire_sight_add_peer(&t->sight, t->a);
-    (void)wire_sight_add_peer(&t->sight, t->b);
-    (void)wire_sight_add_peer(&t->sight, t->w);
-    (void)wire_sight_add_peer(&t->sight, t->v);
+    (void)wire_introspect_add_peer(&t->introspect, t->a);
+    (void)wire_introspect_add_peer(&t->introspect, t->b);
+    (void)wire_introspect_add_peer(&t->introspect, t->w);
+    (void)wire_introspect_add_peer(&t->introspect, t->v);
 }
 
 static void may_only_observe(struct admin *t, const char *queues)
@@ -43,16 +43,16 @@ static void shows(struct admin *t, const char *target, const char *numbers)
 static void connection_is_shown_with_its_identity_and_its_activity(void **state)
 {
     struct admin *t = *state;
-    struct sight_connection *worker;
+    struct introspect_connection *worker;
     json_t *document;
 
     shows_all_peers(t);
-    worker = &t->sight.connections[2];
+    worker = &t->introspect.connections[2];
     worker->tls = true;
     worker->received = 11;
     worker->sent = 12;
     worker->unread = 13;
-    worker->kept = 14;
+    worker->held = 14;
     (void)snprintf(worker->caller, sizeof worker->caller, "clerk");
     worker->client_id = "w\xff";
     peer_ask(t->w, SLICE("put 0 0 60 1\r\na\r\nwatch mail\r\nreserve\r\nreserve\r\n"));
@@ -109,12 +109,12 @@ static void pages_of_connections_continue_when_clients_disconnect(void **state)
     json_t *document;
 
     for (uint64_t number = 10; number < 15; number++) {
-        (void)wire_sight_add(&t->sight, number);
+        (void)wire_introspect_add(&t->introspect, number);
     }
     document = tells(t->a, SEES("/api/v1/connections?limit=2"), 200);
     assert_string_equal(text_at(document, "next"), "11");
     json_decref(document);
-    wire_sight_remove(&t->sight, 11);
+    wire_introspect_remove(&t->introspect, 11);
     shows(t, "/api/v1/connections?limit=2&cursor=11", "12 13");
     shows(t, "/api/v1/connections?limit=2&cursor=13", "14");
     document = tells(t->a, SEES("/api/v1/connections?limit=4"), 200);
@@ -127,9 +127,9 @@ static void connections_are_filtered_by_protocol(void **state)
     struct admin *t = *state;
     json_t *document;
 
-    (void)wire_sight_add(&t->sight, 1);
-    wire_sight_add(&t->sight, 2)->protocol = "gearman";
-    (void)wire_sight_add(&t->sight, 3);
+    (void)wire_introspect_add(&t->introspect, 1);
+    wire_introspect_add(&t->introspect, 2)->protocol = "gearman";
+    (void)wire_introspect_add(&t->introspect, 3);
     shows(t, "/api/v1/connections?protocol=beanstalk", "1 3");
     document = tells(t->a, SEES("/api/v1/connections?protocol=gearman"), 200);
     assert_int_equal(number_at(document, "total"), 12);
@@ -199,13 +199,13 @@ static void many_connections_are_visited_in_slices(void **state)
     struct admin *t = *state;
 
     for (uint64_t number = 1; number <= MANY; number++) {
-        wire_sight_add(&t->sight, number)->protocol = number < MANY ? "gearman" : "http";
+        wire_introspect_add(&t->introspect, number)->protocol = number < MANY ? "gearman" : "http";
     }
     peer_send(t->a, SEES("/api/v1/connections?protocol=http"));
     rig_feed(t->rig);
-    assert_in_range(t->sight.steps, 0, BROKER_SLICE);
+    assert_in_range(t->introspect.steps, 0, BROKER_SLICE);
     rig_run(t->rig);
-    assert_int_equal(t->sight.steps, MANY + 1);
+    assert_int_equal(t->introspect.steps, MANY + 1);
     assert_non_null(strstr(peer_hear(t->a).ptr, "{\"id\":3000,"));
 }
 

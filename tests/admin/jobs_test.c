@@ -102,7 +102,7 @@ static void an_invalid_job_list_query_is_refused(void **state)
 static void a_job_shows_its_contract_and_its_history(void **state)
 {
     struct admin *t = *state;
-    const struct sight_connection *holder = wire_sight_add_peer(&t->sight, t->v);
+    const struct introspect_connection *holder = wire_introspect_add_peer(&t->introspect, t->v);
     json_t *document;
 
     some_jobs(t);

@@ -45,50 +45,51 @@ static void metrics_of_the_process_are_written(void **state)
     struct admin *t = *state;
     const struct http_answer *answer;
 
-    t->sight.is_opening = true;
-    t->sight.opening = (struct sight_opening){.done = 250, .total = 1000, .jobs = 7};
-    t->sight.protocols[1].refusals[SIGHT_TOKEN] = 77;
+    t->introspect.is_opening = true;
+    t->introspect.opening = (struct introspect_opening){.done = 250, .total = 1000, .jobs = 7};
+    t->introspect.protocols[1].refusals[REFUSAL_TOKEN] = 77;
     answer = asks(t->a, SEES("/metrics"), 200);
     sample_is(answer, "tandem_build_info{version=\"0.1.0\"}", 1);
     sample_is(answer, "tandem_opening", 1);
     sample_is(answer, "tandem_opening_bytes{part=\"done\"}", 250);
     sample_is(answer, "tandem_opening_bytes{part=\"all\"}", 1000);
     sample_is(answer, "tandem_refusals_total{protocol=\"gearman\",kind=\"token\"}", 77);
-    sample_is(answer, "tandem_loop_turns_total", t->sight.loop.turns);
-    sample_is(answer, "tandem_memory_bytes{kind=\"jobs\"}", t->sight.memory.by_kind[0]);
-    sample_is(answer, "process_open_fds", t->sight.descriptors.open);
-    sample_is(answer, "tandem_journal_sync_seconds_count", t->sight.journal.syncs.count);
-    t->sight.is_opening = false;
-    t->sight.journal.disk_free = UINT64_MAX;
+    sample_is(answer, "tandem_loop_turns_total", t->introspect.loop.turns);
+    sample_is(answer, "tandem_memory_bytes{kind=\"jobs\"}", t->introspect.memory.by_kind[0]);
+    sample_is(answer, "process_open_fds", t->introspect.descriptors.open);
+    sample_is(answer, "tandem_journal_sync_seconds_count", t->introspect.journal.syncs.count);
+    t->introspect.is_opening = false;
+    t->introspect.journal.disk_free = UINT64_MAX;
     // A reply during the opening ends its connection.
     answer = asks(t->b, SEES("/metrics"), 200);
     sample_is(answer, "tandem_opening_bytes{part=\"all\"}", 0);
     assert_false(metrics_say(answer, "\ntandem_journal_disk_free_bytes "));
 }
 
-static void show_endpoints(struct wire_sight *sight, size_t count)
+static void show_endpoints(struct wire_introspect *introspect, size_t count)
 {
     static const char *const words[] = {"completed", "refused"};
     static const uint64_t outcomes[] = {7, 3};
     static const int64_t ends[] = {NSEC_PER_SEC, INT64_MAX};
     static const uint64_t counts[] = {6, 4};
-    static char names[WIRE_SIGHT_PUSHES][16];
+    static char names[WIRE_INTROSPECT_PUSHES][16];
 
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(names[i], sizeof names[i], "mail%zu.*", i);
-        sight->pushes[i] = (struct sight_push){.section = names[i],
-                                               .endpoint = "https://example.com:443",
-                                               .state = i == 1 ? "leaving" : "open",
-                                               .paused_for = i == 2 ? NSEC_PER_SEC : 0,
-                                               .connections = 8,
-                                               .in_flight = 5,
-                                               .outcome_words = words,
-                                               .outcomes = outcomes,
-                                               .outcome_count = 2,
-                                               .last_failure = ""};
+        introspect->pushes[i] = (struct introspect_push){.section = names[i],
+                                                         .endpoint = "https://example.com:443",
+                                                         .state = i == 1 ? "leaving" : "open",
+                                                         .paused_for = i == 2 ? NSEC_PER_SEC : 0,
+                                                         .connections = 8,
+                                                         .in_flight = 5,
+                                                         .outcome_words = words,
+                                                         .outcomes = outcomes,
+                                                         .outcome_count = 2,
+                                                         .last_failure = ""};
     }
-    sight->push_count = count;
-    sight->push_seconds = (struct sight_distribution){ends, counts, 2, 10, 20 * NSEC_PER_SEC};
+    introspect->push_count = count;
+    introspect->push_seconds =
+        (struct introspect_distribution){ends, counts, 2, 10, 20 * NSEC_PER_SEC};
 }
 
 static void endpoints_have_metrics_by_section_and_the_hundred_and_first_is_in_the_rest(void **state)
@@ -98,7 +99,7 @@ static void endpoints_have_metrics_by_section_and_the_hundred_and_first_is_in_th
 
     assert_false(metrics_say(answer, "tandem_push_requests_total{"));
     assert_true(metrics_say(answer, "# TYPE tandem_push_requests_total counter\n"));
-    show_endpoints(&t->sight, 104);
+    show_endpoints(&t->introspect, 104);
     answer = asks(t->b, SEES("/metrics"), 200);
     sample_is(answer, "tandem_push_requests_total{section=\"mail0.*\",outcome=\"completed\"}", 7);
     sample_is(answer, "tandem_push_requests_total{section=\"mail100.*\",outcome=\"refused\"}", 3);
@@ -200,7 +201,7 @@ static void names_of_exporters_are_written_if_configured(void **state)
     sample_is(answer, "tube_total_jobs{tube=\"mail\"}", 2);
     sample_is(answer, "tube_current_watching{tube=\"mail\"}", 1);
     sample_is(answer, "current_jobs_ready", 1);
-    sample_is(answer, "current_connections", t->sight.protocols[0].open);
+    sample_is(answer, "current_connections", t->introspect.protocols[0].open);
     sample_is(answer, "gearman_jobs{function=\"mail\"}", 2);
     sample_is(answer, "gearman_jobs_waiting{function=\"mail\"}", 2);
     sample_is(answer, "gearman_jobs_running{function=\"mail\"}", 0);

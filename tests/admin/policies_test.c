@@ -43,14 +43,14 @@ static void a_long_list_is_complete(void **state)
     struct admin *admin = *state;
     json_t *document;
 
-    admin->sight.policy_count = WIRE_SIGHT_SECTIONS;
-    for (size_t i = 0; i < WIRE_SIGHT_SECTIONS; i++) {
-        admin->sight.policies[i] = admin->sight.sections[0];
+    admin->introspect.policy_count = WIRE_INTROSPECT_SECTIONS;
+    for (size_t i = 0; i < WIRE_INTROSPECT_SECTIONS; i++) {
+        admin->introspect.policies[i] = admin->introspect.sections[0];
     }
     document = tells(admin->a, SEES(POLICIES), 200);
-    assert_int_equal(json_array_size(admin_at(document, "policies")), WIRE_SIGHT_SECTIONS);
+    assert_int_equal(json_array_size(admin_at(document, "policies")), WIRE_INTROSPECT_SECTIONS);
     json_decref(document);
-    admin->sight.policy_count = 0;
+    admin->introspect.policy_count = 0;
     document = tells(admin->a, SEES(POLICIES), 200);
     assert_int_equal(json_array_size(admin_at(document, "policies")), 0);
     json_decref(document);
@@ -101,8 +101,8 @@ static void a_policy_is_made_of_text_numbers_and_booleans(void **state)
                                    "\"other\": false}",
                                    200);
 
-    assert_string_equal(admin->sight.policy_set, "max_jobs=5 rate=5/m backoff_jitter=0.25 "
-                                                 "count_releases=true other=false ");
+    assert_string_equal(admin->introspect.policy_set, "max_jobs=5 rate=5/m backoff_jitter=0.25 "
+                                                      "count_releases=true other=false ");
     assert_string_equal(text_at(document, "glob"), "a/*");
     assert_int_equal(number_at(document, "position"), 3);
     assert_int_equal(number_at(document, "settings/max_jobs"), 77);
@@ -145,7 +145,7 @@ static void an_error_of_the_process_is_the_reply(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *document;
 
-        admin->sight.policy_status = cases[i].status;
+        admin->introspect.policy_status = cases[i].status;
         document = puts_policy(admin, "{\"rate\": \"x\"}", cases[i].code);
         assert_string_equal(text_at(document, "error"), cases[i].error);
         json_decref(document);
@@ -157,7 +157,7 @@ static void a_run_time_policy_is_removed(void **state)
     struct admin *admin = *state;
 
     asks(admin->a, admin_change("DELETE", POLICIES "/m%2A", ""), 204);
-    assert_int_equal(admin->sight.policy_count, 1);
+    assert_int_equal(admin->introspect.policy_count, 1);
     json_decref(tells(admin->a, admin_change("DELETE", POLICIES "/mail.%2A", ""), 404));
 }
 
@@ -172,7 +172,7 @@ static void policies_require_the_right_to_observe_every_queue(void **state)
     json_decref(tells(admin->a, SEES(POLICIES "/mail.%2A"), 403));
     json_decref(puts_policy(admin, "{}", 403));
     json_decref(tells(admin->a, admin_change("DELETE", POLICIES "/m%2A", ""), 403));
-    assert_int_equal(admin->sight.policy_count, 2);
+    assert_int_equal(admin->introspect.policy_count, 2);
 }
 
 int main(void)

@@ -105,7 +105,7 @@ static void the_journal_shows_its_size_and_sync_times(void **state)
     assert_int_equal(number_at(document, "syncs/buckets/1/count"), 2);
     assert_true(json_is_null(admin_at(document, "syncs/buckets/2/le_seconds")));
     json_decref(document);
-    admin->sight.journal.disk_free = UINT64_MAX;
+    admin->introspect.journal.disk_free = UINT64_MAX;
     document = tells(admin->a, SEES("/api/v1/journal"), 200);
     assert_true(json_is_null(admin_at(document, "free_bytes")));
     json_decref(document);
@@ -124,7 +124,7 @@ static void the_configuration_requires_the_right_to_observe_every_queue(void **s
     assert_string_equal(text_at(document, "settings/0/default"), "0");
     assert_true(json_is_true(admin_at(document, "settings/0/live")));
     json_decref(document);
-    admin->sight.config_file = NULL;
+    admin->introspect.config_file = NULL;
     document = tells(admin->a, SEES("/api/v1/config"), 200);
     assert_true(json_is_null(admin_at(document, "file")));
     json_decref(document);

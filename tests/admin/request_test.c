@@ -10,7 +10,7 @@ static void the_process_is_alive_and_ready(void **state)
 {
     struct admin *t = *state;
 
-    t->sight.is_opening = false;
+    t->introspect.is_opening = false;
     body_is(asks(t->a, SEES("/healthz"), 200), "ok\n");
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
 }
@@ -19,8 +19,8 @@ static void while_the_journal_is_read_it_is_not_ready_and_shows_the_progress(voi
 {
     struct admin *t = *state;
 
-    t->sight.is_opening = true;
-    t->sight.opening = (struct sight_opening){.done = 250, .total = 1000, .jobs = 7};
+    t->introspect.is_opening = true;
+    t->introspect.opening = (struct introspect_opening){.done = 250, .total = 1000, .jobs = 7};
     body_is(asks(t->a, SEES("/readyz"), 503),
             "the journal is being read: 25 %, 250 of 1000 bytes, 7 jobs so far\n");
     asks(t->b, SEES("/healthz"), 200);
@@ -31,7 +31,7 @@ static void while_the_journal_is_read_each_reply_is_the_last_of_its_connection(v
 {
     struct admin *t = *state;
 
-    t->sight.is_opening = true;
+    t->introspect.is_opening = true;
     ends(t->a, asks(t->a, SEES("/api/v1/openapi.json"), 503));
     ends(t->b, asks(t->b, SEES("/readyz"), 503));
 }
@@ -50,7 +50,7 @@ static void a_journal_that_fails_is_not_ready(void **state)
 {
     struct admin *t = *state;
 
-    t->sight.journal.failing = true;
+    t->introspect.journal.failing = true;
     asks(t->a, SEES("/readyz"), 503);
 }
 

@@ -38,8 +38,8 @@ static int setup(void **state)
 
     (void)admin_setup(state);
     t = *state;
-    t->sight.schedules = schedules_new(rig_broker(t->rig), &zones);
-    assert_non_null(t->sight.schedules);
+    t->introspect.schedules = schedules_new(rig_broker(t->rig), &zones);
+    assert_non_null(t->introspect.schedules);
     return 0;
 }
 
@@ -47,8 +47,8 @@ static int teardown(void **state)
 {
     struct admin *t = *state;
 
-    schedules_free(t->sight.schedules);
-    t->sight.schedules = NULL;
+    schedules_free(t->introspect.schedules);
+    t->introspect.schedules = NULL;
     return admin_teardown(state);
 }
 
@@ -174,7 +174,7 @@ static void a_missing_schedule_is_404_and_one_of_the_file_is_409(void **state)
 
     json_decref(tells(t->a, admin_change("DELETE", AT("n"), ""), 404));
     json_decref(tells(t->a, admin_change("POST", AT("n/run"), ""), 404));
-    assert_true(schedules_adopt(t->sight.schedules, &spec, 1, &why));
+    assert_true(schedules_adopt(t->introspect.schedules, &spec, 1, &why));
     json_decref(tells(t->a, admin_change("DELETE", AT("f"), ""), 409));
     puts_schedule(t, AT("f"));
     assert_memory_equal(peer_ask(t->a, admin_change("DELETE", AT("f"), "")).ptr, "HTTP/1.1 204",

@@ -10,7 +10,7 @@
 #include "proto_beanstalk/beanstalk.h"
 
 #include "tests/proto_common/wire_host.h"
-#include "tests/proto_common/wire_sight.h"
+#include "tests/proto_common/wire_introspect.h"
 #include "tests/proto_http/wire_http.h"
 
 #include <jansson.h>
@@ -20,10 +20,10 @@ struct admin {
     struct rig *rig;
     struct admin_options settings; // live ones may be changed at any time
     struct bean_options bean_settings;
-    struct wire_sight sight; // the introspection of the process
-    size_t store_room;       // number of further records that fit into the store; large at first
-    struct peer *a, *b;      // operators on this machine, connected from the start
-    struct peer *w, *v;      // beanstalk peers
+    struct wire_introspect introspect; // the introspection of the process
+    size_t store_room;  // number of further records that fit into the store; large at first
+    struct peer *a, *b; // operators on this machine, connected from the start
+    struct peer *w, *v; // beanstalk peers
 };
 
 // A test in a fresh world.

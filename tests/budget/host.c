@@ -195,7 +195,7 @@ static bool on_overflows(struct wire *wire)
     return false;
 }
 
-static void on_refused(struct wire *wire, enum sight_refusal refusal)
+static void on_refused(struct wire *wire, enum refusal_kind refusal)
 {
     (void)wire;
     (void)refusal;

@@ -17,7 +17,7 @@
 
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_host.h"
-#include "tests/proto_common/wire_sight.h"
+#include "tests/proto_common/wire_introspect.h"
 
 #include "core/base/macros.h"
 
@@ -32,7 +32,7 @@ struct world {
     struct rig *rig;
     struct peer *speakers[SPEAKERS];
     struct peer *client;
-    struct wire_sight *sight;
+    struct wire_introspect *introspect;
     size_t speaks;
     unsigned seconds;  // that may still pass
     size_t store_room; // how many more records the store has room for
@@ -111,7 +111,7 @@ static void act(struct world *world, uint8_t action)
         say(world, world->client, SLICE("release 1 0 5\r\n"));
         break;
     default:
-        world->sight->is_opening = !world->sight->is_opening;
+        world->introspect->is_opening = !world->introspect->is_opening;
         break;
     }
 }
@@ -140,27 +140,27 @@ static size_t speak(struct world *world, const uint8_t *data, size_t size, size_
     return end;
 }
 
-static void play(const struct rig_options *options, struct wire_sight *sight, const uint8_t *data,
-                 size_t size, size_t piece)
+static void play(const struct rig_options *options, struct wire_introspect *introspect,
+                 const uint8_t *data, size_t size, size_t piece)
 {
     struct rig_options mine = *options;
     struct world world = {
-        .sight = sight, .seconds = SECONDS_MAX, .store_room = RECORD_QUOTA_PLENTY};
+        .introspect = introspect, .seconds = SECONDS_MAX, .store_room = RECORD_QUOTA_PLENTY};
     size_t at = 0;
 
-    wire_sight_init(sight);
-    mine.sight = &sight->sight;
+    wire_introspect_init(introspect);
+    mine.introspect = &introspect->introspect;
     mine.broker = (struct broker_options){.recorder = &record_quota, .store = &world.store_room};
     world.rig = rig_new(&mine);
     ENSURE(world.rig);
-    sight->broker = rig_broker(world.rig);
+    introspect->broker = rig_broker(world.rig);
     for (size_t i = 0; i < SPEAKERS; i++) {
         world.speakers[i] = peer_new(world.rig);
         ENSURE(world.speakers[i]);
     }
     world.client = peer_new_other(world.rig);
     ENSURE(world.client);
-    (void)wire_sight_add_peer(sight, world.client);
+    (void)wire_introspect_add_peer(introspect, world.client);
     while (at < size) {
         at += speak(&world, data + at, size - at, piece);
         if (at < size) {
@@ -175,7 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char nothing[] = "", names[] = "beanstalkd,gearman";
-    static struct wire_sight sight;
+    static struct wire_introspect introspect;
     const struct admin_options settings = {
         .max_body = 400,
         .max_header_bytes = 1024,
@@ -193,7 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                         .other_settings = &bean_settings,
                                         .budget = (unsigned)(size % 7) + 1};
 
-    play(&options, &sight, data, size, SIZE_MAX);
-    play(&options, &sight, data, size, 1);
+    play(&options, &introspect, data, size, SIZE_MAX);
+    play(&options, &introspect, data, size, 1);
     return 0;
 }

@@ -108,7 +108,7 @@ struct rig *rig_new(const struct rig_options *options)
 
     rig->options = *options;
     rig->facts = wire_facts;
-    rig->facts.sight = options->sight;
+    rig->facts.introspect = options->introspect;
     rig->now = (struct instant){.mono = WIRE_STARTS_AT, .wall = RIG_WALL_AT};
     rig->input = wire_pages_map(KEPT_MAX);
     if (rig->options.budget == 0) {
@@ -576,7 +576,7 @@ size_t peer_holds(const struct peer *peer)
     return peer->frontend->holds(peer->conn);
 }
 
-unsigned rig_refusals(const struct rig *rig, enum sight_refusal refusal)
+unsigned rig_refusals(const struct rig *rig, enum refusal_kind refusal)
 {
     return rig->refusals[refusal];
 }

@@ -23,7 +23,7 @@
 
 struct rig;
 struct peer;
-struct sight;
+struct introspect;
 struct wire_callers;
 
 struct rig_options {
@@ -31,7 +31,8 @@ struct rig_options {
     const void *settings;         // of the front-end
     const struct frontend *other; // a second one, or NULL
     const void *other_settings;
-    const struct sight *sight;    // what front-ends see of the process, or NULL (wire_sight.h)
+    const struct introspect
+        *introspect;              // what front-ends see of the process, or NULL (wire_introspect.h)
     struct broker_options broker; // may be all zero
     unsigned budget;              // commands in one feed; 0 for plenty
     bool unchecked;               // broker_check() costs too much here
@@ -159,6 +160,6 @@ size_t peer_kept(const struct peer *peer);
 
 // How many bytes the front-end keeps for it; how often the rig's have refused something so.
 size_t peer_holds(const struct peer *peer);
-unsigned rig_refusals(const struct rig *rig, enum sight_refusal refusal);
+unsigned rig_refusals(const struct rig *rig, enum refusal_kind refusal);
 
 #endif

@@ -76,7 +76,7 @@ static bool on_overflows(struct wire *wire)
     return true;
 }
 
-static void on_refused(struct wire *wire, enum sight_refusal refusal)
+static void on_refused(struct wire *wire, enum refusal_kind refusal)
 {
     ((struct peer *)(void *)wire)->rig->refusals[refusal]++;
 }

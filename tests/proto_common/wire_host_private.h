@@ -33,7 +33,7 @@ struct rig {
     uint64_t numbers;
     struct wire_store store;
     struct wire_callers callers;
-    unsigned refusals[SIGHT_REFUSAL_COUNT];
+    unsigned refusals[REFUSAL_COUNT];
     struct rig_too_large too_large;
 };
 

@@ -304,7 +304,7 @@ static void endpoint_that_stays_the_same_keeps_its_requests(void **state)
 static void endpoint_that_changes_takes_no_more_and_ends_with_its_last_response(void **state)
 {
     struct push_bed *bed = *state;
-    struct sight_push shown;
+    struct introspect_push shown;
 
     bed->settings.timeout_for = SECONDS(1);
     fake_script(&bed->fake, NULL, false);
@@ -343,7 +343,7 @@ static void queue_with_another_section_goes_to_its_endpoint(void **state)
 {
     struct push_bed *bed = *state;
     struct push_settings both[2] = {bed->settings, bed->settings};
-    struct sight_push shown;
+    struct introspect_push shown;
 
     both[0].name = "a*";
     both[1].name = "*";

@@ -262,9 +262,9 @@ unsigned bed_attempts(const struct push_bed *bed, uint64_t id)
     return info.attempts;
 }
 
-struct sight_push bed_shown(const struct push_bed *bed, size_t place)
+struct introspect_push bed_shown(const struct push_bed *bed, size_t place)
 {
-    struct sight_push shown;
+    struct introspect_push shown;
 
     assert_true(push_endpoint_info(bed->push, place, &shown));
     return shown;

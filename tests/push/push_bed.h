@@ -9,7 +9,7 @@
 
 #include "core/broker.h"
 #include "core/policy.h"
-#include "proto_common/sight_push.h"
+#include "proto_common/introspect_queues.h"
 #include "push/push_request.h"
 #include "push/push.h"
 #include "tests/push/fake_endpoint.h"
@@ -93,6 +93,6 @@ enum job_state bed_state(const struct push_bed *bed, uint64_t id);
 unsigned bed_attempts(const struct push_bed *bed, uint64_t id);
 
 // The endpoint at that position.
-struct sight_push bed_shown(const struct push_bed *bed, size_t place);
+struct introspect_push bed_shown(const struct push_bed *bed, size_t place);
 
 #endif

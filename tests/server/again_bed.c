@@ -47,7 +47,7 @@ static void pulse(evutil_socket_t fd, short what, void *context)
     (void)what;
     (void)context;
     if (atomic_exchange(&world->hand_over, false)) {
-        assert_true(world->server.introspection.sight.hand_over(&world->server));
+        assert_true(world->server.introspection.introspect.hand_over(&world->server));
     }
 }
 
@@ -137,7 +137,7 @@ static bool shared_gave_up(struct store *store)
     return false;
 }
 
-static void shared_show(const struct store *store, struct sight_journal *journal)
+static void shared_show(const struct store *store, struct introspect_journal *journal)
 {
     (void)store;
     (void)journal;
@@ -184,26 +184,26 @@ static void shared_owner(const struct store *store, struct store_owner *owner)
                    known ? owns ? world->advertised : world->other_address : "");
 }
 
-static void shared_cluster(const struct store *store, struct sight_cluster *cluster)
+static void shared_cluster(const struct store *store, struct introspect_cluster *cluster)
 {
     (void)store;
     world->members[0] =
-        (struct sight_member){.node = "this", .address = "", .self = true, .takes_over = true};
-    world->members[1] = (struct sight_member){
+        (struct introspect_member){.node = "this", .address = "", .self = true, .takes_over = true};
+    world->members[1] = (struct introspect_member){
         .node = "other",
         .address = "",
         .epoch = atomic_load(&world->made) - (atomic_load(&world->other_is_past) ? 1 : 0),
         .takes_over = !atomic_load(&world->other_only_follows),
         .seen_for = atomic_load(&world->other_seen_for)};
-    *cluster = (struct sight_cluster){
-        .role = atomic_load(&world->owns) ? SIGHT_OWNER : SIGHT_STANDBY,
+    *cluster = (struct introspect_cluster){
+        .role = atomic_load(&world->owns) ? CLUSTER_OWNER : CLUSTER_STANDBY,
         .shard = "test",
         .node = "this",
         .owner = "",
         .owner_address = "",
         .epoch = atomic_load(&world->made),
         .connected = true,
-        .care = "",
+        .durability = "",
         .why = "",
         .members = world->members,
         .count = 2,

@@ -6,7 +6,7 @@
 // the test says. Nothing is kept. Another process that owns it is a listening socket of the test's.
 
 #include "core/base/fence.h"
-#include "proto_common/sight_cluster.h"
+#include "proto_common/introspect.h"
 #include "server/server.h"
 
 #include <pthread.h>
@@ -20,11 +20,11 @@ struct again {
     atomic_bool unsure;
     atomic_uint fails; // so many times, it is lost as soon as it is had
     struct fence fence;
-    atomic_bool other_only_follows; // it would not take over
-    atomic_bool other_is_past;      // it was heard of under another owner only
-    _Atomic(nsec_t) other_seen_for; // how long ago it was heard of
-    struct sight_member members[2]; // the loop's
-    atomic_bool hand_over;          // has the operator ask for that, once
+    atomic_bool other_only_follows;      // it would not take over
+    atomic_bool other_is_past;           // it was heard of under another owner only
+    _Atomic(nsec_t) other_seen_for;      // how long ago it was heard of
+    struct introspect_member members[2]; // the loop's
+    atomic_bool hand_over;               // has the operator ask for that, once
     // What it was told.
     atomic_uint made; // stores, so far
     atomic_bool handed_over;

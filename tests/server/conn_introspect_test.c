@@ -59,9 +59,9 @@ static int teardown(void **state)
     return access_bed_teardown((void **)&show->access);
 }
 
-static struct sight_connection shown(const struct show *show, uint64_t number)
+static struct introspect_connection shown(const struct show *show, uint64_t number)
 {
-    struct sight_connection connection;
+    struct introspect_connection connection;
 
     assert_true(conn_introspect_find(&show->access->bed.loop.turn, number, &connection));
     return connection;
@@ -71,7 +71,7 @@ static void connections_are_shown_in_the_order_in_which_they_came(void **state)
 {
     const struct show *show = *state;
     const struct turn *turn = &show->access->bed.loop.turn;
-    struct sight_connection connection;
+    struct introspect_connection connection;
     uint64_t after = 0;
 
     for (uint64_t number = 1; number <= CLIENTS; number++) {
@@ -108,7 +108,7 @@ static void bytes_and_what_a_client_calls_itself_are_shown(void **state)
                                  "clerk";
     struct show *show = *state;
     struct bed *bed = &show->access->bed;
-    struct sight_connection connection;
+    struct introspect_connection connection;
 
     assert_null(shown(show, 3).client_id);
     assert_int_equal(send(show->clients[2], set_id, sizeof set_id - 1, 0), sizeof set_id - 1);
@@ -120,7 +120,7 @@ static void bytes_and_what_a_client_calls_itself_are_shown(void **state)
     assert_int_equal(connection.received, sizeof set_id - 1 + 8);
     assert_int_equal(connection.sent, strlen("OK 0.1.0\n"));
     assert_int_equal(connection.unread, 0);
-    assert_int_equal(connection.kept, 0);
+    assert_int_equal(connection.held, 0);
     assert_int_equal(bed->counters.received, connection.received);
     assert_int_equal(bed->counters.sent, connection.sent);
     assert_int_equal(bed->counters.open, CLIENTS);
@@ -132,7 +132,7 @@ static void moment_and_peer_are_shown(void **state)
 {
     struct show *show = *state;
     struct bed *bed = &show->access->bed;
-    struct sight_connection connection;
+    struct introspect_connection connection;
     nsec_t came_at;
     int local;
 
@@ -166,8 +166,8 @@ static void refusals_are_counted_by_kind(void **state)
 
     assert_int_equal(send(show->clients[0], unknown, sizeof unknown - 1, 0), sizeof unknown - 1);
     bed_turns(bed, 2);
-    assert_int_equal(bed->counters.refusals[SIGHT_BAD], 1);
-    assert_int_equal(bed->counters.refusals[SIGHT_FORBIDDEN], 0);
+    assert_int_equal(bed->counters.refusals[REFUSAL_BAD], 1);
+    assert_int_equal(bed->counters.refusals[REFUSAL_FORBIDDEN], 0);
 }
 
 #define SHOW_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -235,17 +235,17 @@ static void count_slice(void *context)
 static void work_in_the_background_waits_for_the_fence(void **state)
 {
     struct bed *bed = *state;
-    unsigned jobs = 0, sight = 0;
+    unsigned jobs = 0, introspect = 0;
     struct background_task others = {.due = due_at_once, .work = count_slice, .context = &jobs};
     struct background_task operators = {
-        .due = due_at_once, .work = count_slice, .context = &sight, .for_operators = true};
+        .due = due_at_once, .work = count_slice, .context = &introspect, .for_operators = true};
 
     turn_add_task(&bed->loop.turn, &others);
     turn_add_task(&bed->loop.turn, &operators);
     close_fence(bed);
     bed_turns(bed, 3);
     assert_int_equal(jobs, 0);
-    assert_true(sight > 0);
+    assert_true(introspect > 0);
     open_fence(bed);
     bed_turns(bed, 3);
     assert_true(jobs > 0);

@@ -57,14 +57,14 @@ static struct slice text_slice(const char *text)
 static enum status set(struct world *world, const char *glob, const char *key, const char *value,
                        int64_t position)
 {
-    const struct sight_said said = {key, value};
+    const struct introspect_assignment said = {key, value};
 
     return queue_policies_set(&world->policies, world->broker, world->settings,
-                              &(struct sight_new_policy){.glob = text_slice(glob),
-                                                         .said = &said,
-                                                         .count = key ? 1 : 0,
-                                                         .has_position = position >= 0,
-                                                         .position = (uint64_t)position},
+                              &(struct introspect_new_policy){.glob = text_slice(glob),
+                                                              .assignments = &said,
+                                                              .count = key ? 1 : 0,
+                                                              .has_position = position >= 0,
+                                                              .position = (uint64_t)position},
                               &world->why);
 }
 
@@ -77,7 +77,7 @@ static enum status drop(struct world *world, const char *glob)
 static const char *globs(const struct world *world)
 {
     static char text[512];
-    struct sight_policy policy;
+    struct introspect_policy policy;
     size_t len = 0;
 
     text[0] = '\0';
@@ -157,7 +157,7 @@ static void queue_stays_pushed_as_the_file_says(void **state)
 static void without_a_position_the_last_made_is_last(void **state)
 {
     struct world *world = *state;
-    struct sight_policy policy;
+    struct introspect_policy policy;
 
     assert_int_equal(set(world, "z", NULL, NULL, -1), STATUS_OK);
     assert_int_equal(set(world, "a", NULL, NULL, -1), STATUS_OK);
@@ -220,8 +220,10 @@ static void value_that_would_be_read_back_as_another_is_refused(void **state)
     struct world *world = *state;
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        const struct sight_said said[] = {{"on_exhausted", "move"}, {"dead_queue", bad[i]}};
-        const struct sight_new_policy policy = {.glob = SLICE("a"), .said = said, .count = 2};
+        const struct introspect_assignment said[] = {{"on_exhausted", "move"},
+                                                     {"dead_queue", bad[i]}};
+        const struct introspect_new_policy policy = {
+            .glob = SLICE("a"), .assignments = said, .count = 2};
 
         assert_int_equal(queue_policies_set(&world->policies, world->broker, world->settings,
                                             &policy, &world->why),
@@ -302,7 +304,7 @@ static void policy_that_cannot_be_read_is_kept_and_does_not_hold(void **state)
         {"g", "position = 5\n[queue h]\n"},
     };
     struct world *world = *state;
-    struct sight_policy policy;
+    struct introspect_policy policy;
     size_t lines = 0;
 
     for (size_t i = 0; i < sizeof memos / sizeof *memos; i++) {

@@ -24,30 +24,30 @@ static const struct option engine_options[] = {
     {.name = "size",
      .kind = OPTION_SIZE,
      .offset = offsetof(struct engine, size),
-     .preset = "64k",
+     .default_value = "64k",
      .min = 1,
      .max = INT64_C(1) << 40,
      .live = true},
     {.name = "count",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct engine, count),
-     .preset = "-1",
+     .default_value = "-1",
      .min = -1,
      .max = 100},
     {.name = "fast",
      .kind = OPTION_BOOL,
      .offset = offsetof(struct engine, fast),
-     .preset = "false",
+     .default_value = "false",
      .live = true},
     {.name = "name",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct engine, name),
-     .preset = "",
+     .default_value = "",
      .live = true},
     {.name = "colour",
      .kind = OPTION_CHOICE,
      .offset = offsetof(struct engine, colour),
-     .preset = "red",
+     .default_value = "red",
      .choices = "red|green|dark red"},
     {.name = NULL},
 };
@@ -60,7 +60,7 @@ static const struct option extra_options[] = {
     {.name = "doors",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct extra, doors),
-     .preset = "4",
+     .default_value = "4",
      .min = 0,
      .max = 9},
     {.name = NULL},
@@ -453,14 +453,14 @@ static void settings_are_shown_one_by_one_as_they_are_in_force(void **state)
 {
     static struct config_introspection shown;
     struct car *car = *state;
-    struct sight_setting setting;
+    struct introspect_setting setting;
 
     assert_true(load(car, "[car]\nsize = 3M\ncolour = dark red\n"));
     assert_true(config_introspect_setting(&shown, &car->config, 0, &setting));
     assert_string_equal(setting.section, "car");
     assert_string_equal(setting.key, "size");
     assert_string_equal(setting.value, "3M");
-    assert_string_equal(setting.preset, "64k");
+    assert_string_equal(setting.default_value, "64k");
     assert_true(setting.live);
     assert_true(config_introspect_setting(&shown, &car->config, 4, &setting));
     assert_string_equal(setting.value, "dark red");

@@ -360,7 +360,7 @@ static bool has_default(const struct option *option, const char *name, const cha
 {
     for (; option->name; option++) {
         if (strcmp(option->name, name) == 0) {
-            return strcmp(option->preset, value) == 0;
+            return strcmp(option->default_value, value) == 0;
         }
     }
     return false;
