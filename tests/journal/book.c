@@ -34,7 +34,7 @@ struct subject {
     bool right;
 };
 
-// How it stood after a record; or an id that somebody learns.
+// The state after a record, or an id that a client learns.
 struct version {
     struct subject *subject; // NULL: an id
     uint64_t position;
@@ -55,7 +55,7 @@ struct book {
     size_t subject_count;
     struct version versions[VERSIONS];
     size_t count;
-    size_t base; // so many were there when the book began
+    size_t base; // number of entries when the book began
     bool steps;  // the wall clock is set now and then
     bool shared; // several jobs may say that they hold the same key
 };
@@ -510,7 +510,7 @@ static void describe(const struct subject *subject, const struct broker *broker)
     }
 }
 
-// Looks at the moment after so many versions. How many subjects are not as they were then.
+// Compares with the state after that many versions. Returns how many subjects differ.
 static size_t look_at(struct book *book, const struct broker *broker, size_t count)
 {
     size_t wrong = 0;

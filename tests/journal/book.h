@@ -24,11 +24,11 @@ struct book *book_new(void);
 // NULL is allowed.
 void book_free(struct book *book);
 
-// The change was made, and was given that position; 0: nobody waits for it, and nobody counts on
+// The change was made, and was given that position; 0: no client waits for it, or counts on
 // it.
 void book_note(struct book *book, const struct broker *broker, const struct record *record,
                uint64_t position);
-// Somebody learns the id when that position is reached; 0: he knows it now.
+// A client learns the id when that position is reached; 0: it knows it now.
 void book_note_id(struct book *book, uint64_t id, uint64_t position);
 // An attempt was spent that no record tells of.
 void book_note_attempts(struct book *book, uint64_t id, uint32_t attempts);
@@ -41,14 +41,14 @@ void book_expect(struct book *book, const struct broker *broker, uint64_t kept, 
 void book_note_refusal(struct book *book, const struct record *record);
 
 // The wall clock is set now and then: delays and pauses need only last no longer than they were to,
-// and nobody knows when a job was submitted.
+// and it is unknown when a job was submitted.
 void book_let_clock_step(struct book *book);
 
 // Records of the end of jobs may have been lost: several jobs that are kept may say that they hold
-// the same key. The first of them has it after a start; which one that is, nobody knows.
+// the same key. The first of them has it after a start; it is unknown which one that is.
 void book_let_keys_be_shared(struct book *book);
 
-// Begins anew, with what the broker has: all of it must survive from now on.
+// Begins again with the state of the broker: all of it must survive from now on.
 void book_begin(struct book *book, const struct broker *broker);
 
 // How many jobs there are after all that was noted.

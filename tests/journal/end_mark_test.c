@@ -144,7 +144,7 @@ static void a_busy_journal_says_nothing_of_the_kind(void **state)
     bed_free(bed);
 }
 
-// A disk that fails at that moment costs nobody anything.
+// A disk that fails at that moment affects no client.
 static void an_end_mark_that_cannot_be_written_does_no_harm(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static void expect_given_up(struct bed *bed, uint64_t held)
     assert_int_equal(BED_PUT(bed, .body_len = 1), 0);
     assert_status(STATUS_NO_SPACE, bed_release(bed, held, 0, 0));
     assert_status(STATUS_NO_SPACE, bed_pause(bed, 0, SEC(1)));
-    // The end goes on: nobody waits for it, and it may be forgotten.
+    // The end is executed: no client waits for it, and it may be lost.
     assert_status(STATUS_OK, bed_complete(bed, held));
     assert_int_equal(broker_position(bed->broker), 0);
     (void)bed_turns(bed);

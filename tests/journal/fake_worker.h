@@ -9,7 +9,7 @@
 
 struct fake_worker {
     const struct journal_io *io;
-    bool waits;    // for fake_worker_run(), or for somebody who waits
+    bool waits;    // for fake_worker_run(), or for a thread that waits
     uint64_t dice; // not 0, where it waits: each time that it is looked at, it may run by chance
     nsec_t takes_for;
     struct task *task;   /* private: not done yet */

@@ -24,7 +24,7 @@ static unsigned fill(struct bed *bed)
     return count;
 }
 
-// With some jobs; so many bytes were left on the disk then, and it was filled.
+// With some jobs, on a disk that was then filled up to that many bytes.
 static struct bed *full_bed(uint64_t left)
 {
     struct bed *bed = BED(.sync_every_for = 0);

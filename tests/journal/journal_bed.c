@@ -18,7 +18,8 @@
 
 // More turns than that without an end to it have no end.
 enum { TURNS_MOST = 20000 };
-// The ledger of so many jobs are counted after each turn, of more after one turn of so many.
+// The ledger is checked after each turn with up to FEW_JOBS jobs, and after one turn in
+// LEDGER_ONE_IN with more.
 enum { FEW_JOBS = 100, LEDGER_ONE_IN = 64 };
 enum { BODY_MAX = 3000 };
 #define MAX_PENDING ((size_t)64 * 1024 * 1024)

@@ -130,7 +130,7 @@ enum status bed_act(struct bed *bed, uint64_t id, const struct act *act);
 uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound);
 enum status bed_kick_id(struct bed *bed, uint64_t id);
 enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for);
-// A memo under the key of that number, with a value of so many bytes; `until` 0: for ever.
+// A memo under the key of that number, with a value of that length; `until` 0: for ever.
 enum status bed_remember(struct bed *bed, enum memo_kind kind, int key, size_t len, nsec_t until);
 enum status bed_forget(struct bed *bed, enum memo_kind kind, int key);
 // The lease of a job that is held is kept, where there is room.
@@ -161,8 +161,8 @@ uint64_t bed_kept(const struct bed *bed, enum bed_end end);
 // What would come back if the process ended now: asserts that it can be opened, and agrees with the
 // book. The bed goes on as if nothing had happened.
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed);
-// The same, but what comes back need agree with nothing: where nobody syncs, a disk that has failed
-// owes nothing to anybody after a power cut, but a journal that can be opened.
+// The same, but what comes back need agree with nothing: if nothing is synced, a disk that has
+// failed owes nothing to anybody after a power cut, but a journal that can be opened.
 void bed_expect_opens(struct bed *bed, enum bed_end end, uint64_t seed);
 // All of these ends, and a few seeds.
 void bed_expect_survives_all(struct bed *bed);
@@ -171,7 +171,7 @@ void bed_expect_survives_all(struct bed *bed);
 // have begun to start, or has started, and ends so.
 void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed);
 
-// The process ends so, and is started anew; asserts the same, and goes on with it. Faults of the
+// The process ends so, and is started again; asserts the same, and goes on with it. Faults of the
 // disk are over.
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed);
 // The same as with bed_expect_opens().

@@ -358,7 +358,7 @@ static void do_something(struct bed *bed, uint64_t *dice)
     }
 }
 
-// Whoever has one sets it aside, or gives it back with another priority.
+// The worker buries its job, or releases it with another priority.
 static void give_back(struct bed *bed, uint64_t *dice)
 {
     uint64_t id = take(bed, dice);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The start of a journal that takes long: it can be stopped at any moment, says how far it is, and
-// does not read what nobody ever wrote.
+// does not read bytes that were never written.
 #include "tests/journal/journal_work.h"
 
 #include "journal/codec.h"
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-// Says stop at one of its calls to the disk; counts those that come after it.
+// Says stop at one of its calls to the disk; counts the later ones.
 static struct {
     struct journal_io through;
     const struct bed *bed;

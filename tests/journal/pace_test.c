@@ -161,7 +161,7 @@ static void pauses_that_are_over_are_not_counted(void **state)
     bed_free(bed);
 }
 
-// What cannot be helped holds nobody back: there is no descriptor for another file.
+// An obstacle that waiting does not remove holds no client back: no descriptor is left.
 static void no_client_is_held_back_if_compaction_cannot_continue(void **state)
 {
     const struct fake_fault fault = {

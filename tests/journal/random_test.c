@@ -78,7 +78,7 @@ static void go_wrong(struct bed *bed, uint64_t *dice)
     }
 }
 
-// Somebody sets the wall clock, or the machine begins again without a battery.
+// An operator sets the wall clock, or the machine restarts without a battery.
 static void set_clock(struct bed *bed, uint64_t *dice)
 {
     static const nsec_t most[] = {SEC(2), SEC(10), SEC(86400), SEC(500000000)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// When somebody may be told, and what survives, on a disk that works.
+// When clients may be answered, and what survives, on a disk that works.
 #include "journal/file/manifest.h"
 #include "tests/journal/journal_bed.h"
 

@@ -184,7 +184,7 @@ static void submissions_are_refused_once_given_up_however_much_waits(void **stat
 }
 
 // What is told then waits for nothing. If the process ends before the disk is back, a job is as it
-// was before all of it, and before what nobody was told of.
+// was before all of it, and before changes that no client was told of.
 static void ends_answered_once_given_up_may_be_lost_with_the_process(void **state)
 {
     const struct fake_fault fault = {

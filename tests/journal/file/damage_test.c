@@ -261,7 +261,7 @@ static void a_file_without_a_whole_head_is_damage(void **state)
     bed_put_three(b);
     bed_stops_at(b, THIRD, 0);
     bed_loses(b, THIRD, 0, CODEC_SEGMENT_HEAD - 1);
-    // No client says where the one before it ends.
+    // No head says where the segment before it ends.
     assert_true(bed_has(b, 3) && bed_has(b, 4));
     assert_int_equal(bed_segment(b, 1)->end, b->two.len);
     bed_expect_row(b, 1, 3);

@@ -172,7 +172,7 @@ static void a_directory_is_made(void **state)
     assert_int_equal(rmdir(path), 0);
 }
 
-// A disk that is not mounted, or a slip of the pen: to begin anew there would look like a loss.
+// A disk that is not mounted, or a typing error: a new journal there would look like a loss.
 static void a_directory_is_not_made_with_its_parents(void **state)
 {
     struct journal_io io;
@@ -350,7 +350,7 @@ static void errors_of_the_system_come_back(void **state)
 
 #define BOTH(f) REAL(f), FAKE(f)
 
-// Whoever asks cannot wait for an answer that comes by a network.
+// The caller cannot wait for an answer over a network.
 static void free_space_is_known_without_asking_the_file_system(void **state)
 {
     int file = disk_opened("a", JOURNAL_OPEN_CREATE);

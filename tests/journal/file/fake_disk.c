@@ -71,7 +71,8 @@ static bool is_there(const struct fake_disk *disk, int file)
            (disk->files[file].opened > 0 || fake_names_of(&disk->names, file));
 }
 
-// That state of the directory is the one that lasts. Files that nobody can reach any more are gone.
+// That state of the directory is the one that lasts. Files that cannot be reached any more are
+// gone.
 static void settle(struct fake_disk *disk, int state)
 {
     fake_names_settle(&disk->names, state);
@@ -139,7 +140,7 @@ void fake_disk_set_budget(struct fake_disk *disk, uint64_t bytes)
     disk->budget = bytes;
 }
 
-// Whether there is space for the file to have so many bytes set aside.
+// Whether there is space to allocate that size for the file.
 static bool has_room(const struct fake_disk *disk, const struct fake_file *file, size_t size)
 {
     return size <= file->allocated || fake_disk_used(disk) - file->allocated + size <= disk->budget;

@@ -8,7 +8,7 @@
 // It knows what is written and what is safe. Bytes are safe once their file was synced, names once
 // the directory was; a power cut takes away what is not, all of it or by chance. A sync that fails
 // takes what it should have made safe for clean, as Linux does: a later sync does not make up for
-// it. Whoever misuses it (a file that is not open, a directory that is full) is aborted.
+// it. Misuse (a file that is not open, a directory that is full) aborts.
 //
 // Nothing here uses the allocator, so that a test which fails the n-th allocation fails one of the
 // journal.
@@ -53,7 +53,7 @@ enum fake_op {
 enum fake_effect {
     FAKE_FAIL,  // it is not done, and says so
     FAKE_SHORT, // READ, WRITE: half of it is done, and says so
-    FAKE_LIE,   // it is not done, and says that it was; not for those that have something to tell
+    FAKE_LIE,   // not executed, but reports success; not for calls that return data
     FAKE_TEAR,  // it is done, WRITE by half, and says that it failed
     FAKE_HALT   // the power fails: this call may be done, nothing is from now on, and all say EIO.
                 // fake_disk_cut() says what is left
@@ -64,10 +64,10 @@ struct fake_fault {
     unsigned long nth; // call of that kind, from now on; 1 is the next
     enum fake_effect effect;
     int error;    // FAIL, TEAR: errno value
-    bool lasting; // also all those that follow
+    bool lasting; // also all later calls
 };
 
-// Sets a fault, beside those that are set already (8 at most).
+// Adds a fault (8 at most).
 void fake_disk_fault(struct fake_disk *disk, const struct fake_fault *fault);
 // From now on, beside the faults that are set, one of `one_in` calls that change something fails by
 // chance: writes are short, or torn, or fail, and all else fails. 0: none does.

@@ -36,7 +36,7 @@ static struct fake_fate fate_of(struct fake_faults *faults, enum fake_op op,
     UNREACHABLE();
 }
 
-// Whether one of so many calls comes to grief, and which of several ways it goes.
+// Whether one of that many calls fails, and in which of several ways.
 static unsigned roll(struct fake_faults *faults, unsigned sides)
 {
     return (unsigned)((fake_dice(&faults->dice) >> 32) % sides);

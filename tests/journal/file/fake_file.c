@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// Of the allocator nothing is used here: tests make it fail. Pages that nobody touches cost
+// Of the allocator nothing is used here: tests make it fail. Pages that are not touched cost
 // nothing.
 static void *pages(size_t len)
 {

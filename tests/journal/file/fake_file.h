@@ -23,7 +23,7 @@ struct fake_file {
     size_t high; // nothing but zeros from here on, in both images
     size_t size;
     size_t safe_size;
-    size_t allocated;   // so many bytes count as set aside
+    size_t allocated;   // bytes that count as allocated
     uint64_t broken_at; // reading this byte fails; UINT64_MAX: none
     int opened;         // how often
 };

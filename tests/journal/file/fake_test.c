@@ -164,7 +164,7 @@ static void a_sync_that_fails_is_not_made_up_for(void **state)
     fault(FAKE_SYNC, FAKE_FAIL, EIO);
     assert_int_equal(bench.io.sync(bench.io.disk, file), EIO);
     assert_int_equal(bench.io.sync(bench.io.disk, file), 0);
-    // Whoever reads sees it, until the power fails.
+    // A reader sees it until the power fails.
     disk_expect_bytes(file, "lost", 4, 0);
     fake_disk_cut(bench.fake, FAKE_KEEP_ALL, 1);
     assert_memory_equal(bytes_of("a"), "safe", 4);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Every byte of a small journal is flipped in turn: no flip goes unnoticed, none makes a job appear
-// that is not as it was, and whoever repairs loses no more than the record that was hit.
+// that is not as it was, and a repair loses no more than the record that was hit.
 #include "tests/journal/file/forge.h"
 #include "tests/journal/file/revive.h"
 
@@ -182,7 +182,7 @@ static void stops_or_is_torn(const struct journal_of_two *j, const struct revive
     bool in_last = place == 1 && record != (size_t)-1 && record + 2 >= j->forges[1].count;
     char name[32];
 
-    // The last job and what says that it was synced: nobody can know that it was ever whole.
+    // The last job and what says that it was synced: it is unknown whether it was ever complete.
     if (in_last && revived->good) {
         assert_non_null(strstr(revived->log, "journal_torn"));
         assert_in_range(check_jobs(j, revived->broker), 3, 4);

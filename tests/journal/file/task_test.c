@@ -258,7 +258,7 @@ static void a_segment_that_has_failed_may_fail_again(void **state)
     fail_at(bench, FAKE_SYNC, 1, EIO);
     assert_int_equal(write_out(bench, bench->first, true), 0);
     assert_int_equal(bench->first->synced, 96);
-    // The record was sealed anew, for where it stands now.
+    // The record was sealed again, for its present place.
     expect_record(bench, bench->second, 72, 6);
 }
 

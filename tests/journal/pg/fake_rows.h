@@ -52,7 +52,7 @@ struct fake_rows {
     const char *holder;
     nsec_t ttl_for;
     bool cut;            // nothing reaches the database
-    bool unremovable;    // somebody reads what is to be removed
+    bool unremovable;    // another process reads the unit to be removed
     bool unaddable;      // it has no right to add
     bool unreadable;     // it has no right to
     bool unlookable;     // nor to see the lease

@@ -65,7 +65,7 @@ long long bed_sql(PGconn *conn, const char *format, ...)
     return number;
 }
 
-// The shard of all tests, which is made once, by whoever may: that takes a second.
+// The shard of all tests, created once, as it takes a second.
 static void make_shard(PGconn *admin)
 {
     char said[SCHEMA_TEXT_SIZE];

@@ -38,7 +38,7 @@ long long bed_sql(PGconn *conn, const char *format, ...) __attribute__((format(p
 PGconn *bed_connect(void);
 // Lets the lease lapse.
 void bed_lapse(struct bed *bed);
-// Waits until so many backends of the role wait for `what`, which is "Lock" or "SyncRep".
+// Waits until that many backends of the role wait for `what`, which is "Lock" or "SyncRep".
 void bed_await(struct bed *bed, const char *what, unsigned count);
 // No row of the lease can be changed until bed_sql(bed->admin, "COMMIT").
 void bed_lock_lease(struct bed *bed);

@@ -168,7 +168,7 @@ static void call_ends_when_its_patience_does(void **state)
     bed_free(c);
 }
 
-// No client would end it: it waits for as long as the lock is held.
+// Nothing would end it: it waits for as long as the lock is held.
 static void waiting_for_a_lock_leaves_no_session_behind(void **state)
 {
     static const char sessions[] = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'tandem'";
@@ -424,12 +424,12 @@ static void a_waiting_process_notices_a_lost_connection(void **state)
 
     assert_int_equal(bed->b->ops->wait(bed->b, 0), ROWS_DONE);
     end_backends(bed);
-    // It rests for as long then, lest whoever asks again does so without end.
+    // It rests for as long then: a caller that asks again at once would ask without end.
     assert_int_equal(bed->b->ops->wait(bed->b, 1), ROWS_AWAY);
     assert_int_equal(bed->b->ops->wait(bed->b, 0), ROWS_DONE);
 }
 
-// Or whoever waits would ask again without end.
+// Otherwise a caller would ask again without end.
 static void a_process_that_cannot_connect_waits_as_long(void **state)
 {
     struct rows_settings settings = bed_settings("c");
@@ -483,7 +483,7 @@ static void stop_ends_whatever_is_waited_for(void **state)
     (void)close(fd);
 }
 
-// Takes nothing more until nobody holds the unit.
+// Takes nothing more until no session locks the unit.
 static bool stall_until_it_is_free(void *context, const struct rows_row *row)
 {
     struct bed *bed = context;

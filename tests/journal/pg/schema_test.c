@@ -60,7 +60,7 @@ static void shards_have_their_own_rows(void **state)
     bed_free(other);
 }
 
-// Whoever adds a row holds the table of all shards for as long as that takes.
+// Adding a row locks the table of all shards for as long as that takes.
 static void store_that_is_in_use_may_be_made_again(void **state)
 {
     struct bed *bed = *state;
@@ -77,7 +77,7 @@ static void store_that_is_in_use_may_be_made_again(void **state)
                      1);
 }
 
-// Whoever waits for a lock has others wait behind.
+// Later sessions queue after one that waits for a lock.
 static void a_lock_is_not_waited_for_long(void **state)
 {
     struct bed *bed = *state;

@@ -44,7 +44,7 @@ struct shared_bed {
     struct member a, b;
     uint64_t segment_size; // 0: 64 KiB
     bool repair;
-    bool yields; // whoever opens lets others come first
+    bool yields; // opening lets other processes come first
     bool again;  // ... and has served before
     bool names;  // each opening has a name of its own, as it has in the broker
     enum pg_demand demand;
@@ -72,7 +72,7 @@ void member_pass(struct member *member, nsec_t by_for);
 // The same until all that was appended is acknowledged, which takes a moment.
 void member_wait(struct member *member);
 
-// The id, 0 where it was refused; the body is of so many bytes.
+// The id, 0 where it was refused; the body has that length.
 uint64_t member_put(struct member *member, const char *queue, size_t len);
 void member_end(struct member *member, uint64_t id);
 void member_pause(struct member *member, const char *queue, nsec_t pause_for);
@@ -97,7 +97,7 @@ void member_begin(struct member *member);
 void shared_kill_first_at_once(struct member *self);
 // A job that was accepted, and acknowledged.
 uint64_t member_put_kept(struct member *member, size_t len);
-// Jobs come and go until so many units were removed.
+// Jobs come and go until that many units were removed.
 void member_churn(struct member *member, uint64_t removed);
 // Jobs come, and stay, until the next unit has been begun.
 void member_begin_next_unit(struct member *member);

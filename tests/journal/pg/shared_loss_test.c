@@ -303,7 +303,7 @@ static void follow_what_another_has_made_of_what_is_left(int puts)
     bed->b.script = lose_all_and_have_another_come;
     assert_false(member_open(&bed->b));
     assert_true(bed->b.lost);
-    // It follows anew, in the same process.
+    // It follows again, in the same process.
     bed->b.script = shared_kill_first_at_once;
     member_begin(&bed->b);
     assert_true(member_has(&bed->b, kept_id));

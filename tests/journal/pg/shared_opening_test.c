@@ -214,7 +214,7 @@ static void process_that_is_stopped_as_it_takes_over_gives_the_lease_up(void **s
     assert_int_equal(bed->a.step, 0);
 }
 
-// No client has noticed yet that it is open.
+// No connection has noticed yet that it is open.
 static void process_that_is_stopped_as_it_has_taken_over_gives_the_lease_up(void **state)
 {
     (void)state;
@@ -385,7 +385,7 @@ static void a_process_that_handed_over_takes_it_at_once_after_the_next_owner(voi
     assert_true(shared_now() - began_at < SEC(1));
 }
 
-// No client knows how far the ids of lost rows had come.
+// It is unknown how far the ids of lost rows had come.
 static void ids_of_lost_records_are_not_given_out_again(void **state)
 {
     struct rows_lease lease;

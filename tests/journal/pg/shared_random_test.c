@@ -238,7 +238,7 @@ static void nothing_acknowledged_is_lost_and_nothing_ended_comes_back(void **sta
 // Other servers of the database, which are as it was at some moment, take over at any other one,
 // back and forth. What they have is never destroyed: whoever opens the journal afterwards has each
 // job that was acknowledged before the copy was made and has not ended since, whatever else became
-// of it. And whatever an owner knows lasts when it has had the time to write it anew, or has ended
+// of it. And whatever an owner knows lasts when it has had the time to rewrite it, or has ended
 // in good order.
 
 enum { COPIES = 4, FAILOVER_SEEDS = 40 };
@@ -327,7 +327,7 @@ static void fail_over(void)
     memcpy(ends, copy->ends, sizeof ends);
     fake_db_free(copy->db);
     *copy = was;
-    // Whoever owns it tells this one, too.
+    // The owner tells this one, too.
     for (size_t i = 0; i < game.count && game.owner->journal; i++) {
         ends[i] |= game.entries[i].then == IS_ENDED;
     }
@@ -447,7 +447,7 @@ static void compare_with_database(void)
     }
 }
 
-// It may find, once and again, that what it has read is lost, and begin anew.
+// It may find, once and again, that what it has read is lost, and begin again.
 static void open_next(struct member *next)
 {
     memcpy(ends_met, ends, sizeof ends);

@@ -98,7 +98,7 @@ static void lease_that_was_given_up_is_taken_at_once(void **state)
     assert_true(member_has(&bed->b, id));
 }
 
-// Whoever waits for it is dropped, again and again, but not told that it is done.
+// Clients that wait for it are dropped, repeatedly, but not told that it is done.
 static void expect_end_that_waits(struct member *a, uint64_t id)
 {
     (void)member_put(a, "q", 10);
@@ -204,7 +204,7 @@ static void fence_stands_before_the_end_of_the_lease_and_moves_with_it(void **st
     shared_pass(bed, MSEC(200));
     assert_false(member_may_answer(&bed->a));
     assert_true(bed->db->expires_at > bed->db->now);
-    // No client has taken it: it is good again.
+    // No other process has taken it: it is valid again.
     member_turns(&bed->a);
     assert_true(member_may_answer(&bed->a));
     member_pass(&bed->a, SEC(20));
