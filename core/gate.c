@@ -27,20 +27,13 @@ static nsec_t gate_later(nsec_t at, nsec_t by_for)
     return sum_at == NSEC_NEVER ? NSEC_NEVER - 1 : sum_at;
 }
 
-// When the rate of a queue is at rest by its memo. After steps of the wall clock that may be too
-// far ahead, which gate_cap_rest() corrects.
-static nsec_t gate_stored_rest(const struct broker *broker, const struct queue *queue)
-{
-    const struct memo *memo = broker_memo_find(broker, MEMO_RATE, queue_name_slice(queue));
-
-    return memo ? gate_later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
-}
-
 // Sets the used part of the rate to that of the memo or to `used_until_at`, whichever is later.
+// After steps of the wall clock the memo's may be too far ahead, which gate_cap_rest() corrects.
 static void gate_load_rate(const struct broker *broker, const struct queue *queue,
                            nsec_t used_until_at)
 {
-    nsec_t rests_at = gate_stored_rest(broker, queue);
+    const struct memo *memo = broker_memo_find(broker, MEMO_RATE, queue_name_slice(queue));
+    nsec_t rests_at = memo ? gate_later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 
     queue->gate->rests_at = rests_at > used_until_at ? rests_at : used_until_at;
     queue->gate->kept_at = rests_at;

@@ -142,26 +142,6 @@ static void job_leave_reserved(struct broker *broker, struct job *job)
     }
 }
 
-// Buried jobs are restored in no order, and kept in order by a tree meanwhile, since sorting a
-// million of them at the end takes seconds.
-static void job_enter_buried(struct broker *broker, struct queue *queue, struct job *job)
-{
-    if (broker->restoring.active) {
-        tree_insert(&queue->returning, &job->place.tree, job_burial_before);
-    } else {
-        list_append(&queue->buried, &job->place.list);
-    }
-}
-
-static void job_leave_buried(struct broker *broker, struct queue *queue, struct job *job)
-{
-    if (broker->restoring.active) {
-        tree_remove(&queue->returning, &job->place.tree, job_burial_before);
-    } else {
-        list_remove(&job->place.list);
-    }
-}
-
 // Rotates the tree until its first node is at the top, and takes that out.
 void queue_end_return(struct queue *queue)
 {
@@ -205,7 +185,11 @@ static void job_leave_state(struct broker *broker, struct queue *queue, struct j
         job_leave_reserved(broker, job);
         break;
     case JOB_BURIED:
-        job_leave_buried(broker, queue, job);
+        if (broker->restoring.active) {
+            tree_remove(&queue->returning, &job->place.tree, job_burial_before);
+        } else {
+            list_remove(&job->place.list);
+        }
         queue->bytes += job_body_bytes(job);
         break;
     case JOB_GONE:
@@ -261,7 +245,13 @@ static void job_enter_state(struct broker *broker, struct queue *queue, struct j
         break;
     case JOB_BURIED:
         job->burial = to->burial ? to->burial : broker->next.burial++;
-        job_enter_buried(broker, queue, job);
+        // Buried jobs are restored in no order, and kept in order by a tree meanwhile, since
+        // sorting a million of them at the end takes seconds.
+        if (broker->restoring.active) {
+            tree_insert(&queue->returning, &job->place.tree, job_burial_before);
+        } else {
+            list_append(&queue->buried, &job->place.list);
+        }
         queue->bytes -= job_body_bytes(job);
         break;
     case JOB_GONE:

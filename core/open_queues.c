@@ -176,20 +176,15 @@ void queue_forget_pause(struct broker *broker, struct queue *queue)
     }
 }
 
-static void queue_enter_paused(struct broker *broker, struct queue *queue, nsec_t until_at)
+void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at)
 {
+    queue->pause_for = pause_for;
     timer_set(&broker->timers.pauses, &queue->pause_end, until_at, ++broker->paused.last);
     if (!list_linked(&queue->recorded)) {
         list_append(&broker->paused.by_record, &queue->recorded);
         broker->paused.count++;
         broker->paused.names_len += queue->name_len;
     }
-}
-
-void queue_pause(struct broker *broker, struct queue *queue, nsec_t pause_for, nsec_t until_at)
-{
-    queue->pause_for = pause_for;
-    queue_enter_paused(broker, queue, until_at);
     queue_close(broker, queue, CLOSED_PAUSED);
 }
 

@@ -189,17 +189,6 @@ bool broker_policies_settled(const struct broker *broker)
     return !broker->policies.changed;
 }
 
-// The next queue of the walk; NULL after the last.
-static struct queue *policies_next_queue(struct broker *broker)
-{
-    struct queue *queue;
-
-    do {
-        queue = table_next(&broker->index.queues, &broker->policies.cursor);
-    } while (queue && queue->gone);
-    return queue;
-}
-
 struct queue *policies_walk(struct broker *broker, unsigned *budget)
 {
     struct policies *policies = &broker->policies;
@@ -207,13 +196,17 @@ struct queue *policies_walk(struct broker *broker, unsigned *budget)
 
     while (*budget > 0) {
         uint32_t cursor = policies->cursor;
-        struct queue *queue = policies_next_queue(broker);
-        struct policy *before = queue ? queue->policy : NULL;
+        struct queue *queue = table_next(&broker->index.queues, &policies->cursor);
+        struct policy *before;
 
+        if (queue && queue->gone) {
+            continue;
+        }
         if (!queue) {
             policies->changed = false;
             return NULL;
         }
+        before = queue->policy;
         if (!policy_attach(broker, queue, policy_for(broker, queue_name_slice(queue)))) {
             policies->cursor = cursor;
             policies->again_at = nsec_add(broker->now.mono, POLICY_RETRY_FOR);

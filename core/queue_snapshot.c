@@ -64,11 +64,6 @@ static bool snapshot_has(const struct queue_snapshot *snapshot, const struct que
     return queue->came_at <= snapshot->at;
 }
 
-static bool snapshot_began_after(const struct queue_snapshot *snapshot, const struct queue *queue)
-{
-    return queue->gone && queue->went_at <= snapshot->at;
-}
-
 bool queue_snapshots_retain(struct broker *broker, struct queue *queue)
 {
     struct queue_snapshot *youngest = snapshot_in(broker->snapshots.all.prev);
@@ -138,7 +133,7 @@ static bool snapshot_skip_gone(struct broker *broker, struct queue_snapshot *sna
     struct queue *last = *queue;
     uint32_t passes = 0;
 
-    for (; *queue && snapshot_began_after(snapshot, *queue) &&
+    for (; *queue && (*queue)->gone && (*queue)->went_at <= snapshot->at &&
            snapshot->passes + passes < SKIPPED_AT_ONCE;
          passes++) {
         last = *queue;

@@ -101,11 +101,6 @@ struct session_extra *session_extra(struct session *session)
     return session->extra;
 }
 
-static size_t session_extra_size(const struct session *session)
-{
-    return sizeof(struct session_extra) + (session->wide ? sizeof(struct session_wide) : 0);
-}
-
 struct session_wide *session_wide(struct session *session)
 {
     struct slab *slab = &session->broker->slab;
@@ -185,7 +180,8 @@ void session_free(struct session *session)
     if (session->extra) {
         revoked_free(session->extra);
         slab_free(&broker->slab, session->extra->spare, sizeof *session->extra->spare);
-        slab_free(&broker->slab, session->extra, session_extra_size(session));
+        slab_free(&broker->slab, session->extra,
+                  sizeof *session->extra + (session->wide ? sizeof *session->extra->wide : 0));
     }
     slab_free(&broker->slab, session, session_size((enum choice)session->choice));
 }

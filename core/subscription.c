@@ -131,22 +131,15 @@ void subscription_remove(struct subscription *subscription)
     slab_free(&session->broker->slab, subscription, subscription_size(session));
 }
 
-static struct queue *subscription_queue_at(const struct session *session,
-                                           const struct list_node *node,
-                                           const struct subscription **cursor)
-{
-    if (node == &session->subscribed) {
-        return NULL;
-    }
-    *cursor = list_item((struct list_node *)(uintptr_t)node, struct subscription, in_session);
-    return subscription_queue(*cursor);
-}
-
 struct queue *session_queue_next(const struct session *session, const struct subscription **cursor)
 {
     const struct list_node *at = *cursor ? &(*cursor)->in_session : &session->subscribed;
 
-    return subscription_queue_at(session, at->next, cursor);
+    if (at->next == &session->subscribed) {
+        return NULL;
+    }
+    *cursor = list_item(at->next, struct subscription, in_session);
+    return subscription_queue(*cursor);
 }
 
 static struct subscription *subscription_before(const struct session *session,

@@ -125,15 +125,6 @@ void interest_end(struct interest *interest, enum job_event_kind kind, struct bl
     }
 }
 
-static void interest_set_progress(struct interest *interest, const struct job_event *event)
-{
-    interest->has_progress = true;
-    interest->numerator = event->numerator;
-    interest->denominator = event->denominator;
-    blob_unref(interest->progress_text);
-    interest->progress_text = event->data ? blob_ref(event->data) : NULL;
-}
-
 enum status interest_report(struct broker *broker, struct job *job, const struct job_event *event)
 {
     bool progress = event->kind == JOB_EVENT_PROGRESS;
@@ -151,7 +142,11 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
         queued_event_add(queued);
     }
     if (progress) {
-        interest_set_progress(interest, event);
+        interest->has_progress = true;
+        interest->numerator = event->numerator;
+        interest->denominator = event->denominator;
+        blob_unref(interest->progress_text);
+        interest->progress_text = event->data ? blob_ref(event->data) : NULL;
     }
     return STATUS_OK;
 }
@@ -237,13 +232,6 @@ void queued_event_add(struct queued_event *event)
     }
 }
 
-static bool queued_event_is_embedded(const struct queued_event *event)
-{
-    const struct interest *interest = event->interest;
-
-    return event == &interest->catch_up || event == &interest->retried || event == &interest->final;
-}
-
 void queued_event_done(struct queued_event *event)
 {
     struct interest *interest = event->interest;
@@ -256,7 +244,7 @@ void queued_event_done(struct queued_event *event)
     }
     blob_unref(event->what.data);
     event->what.data = NULL;
-    if (!queued_event_is_embedded(event)) {
+    if (event != &interest->catch_up && event != &interest->retried && event != &interest->final) {
         slab_free(&interest->broker->slab, event, sizeof *event);
     }
 }
