@@ -36,7 +36,7 @@ static void gate_load_rate(const struct broker *broker, const struct queue *queu
     nsec_t rests_at = memo ? gate_later(broker->now.mono, memo->until_at - broker->now.wall) : 0;
 
     queue->gate->rests_at = rests_at > used_until_at ? rests_at : used_until_at;
-    queue->gate->kept_at = rests_at;
+    queue->gate->stored_rest_at = rests_at;
 }
 
 bool gate_make(struct broker *broker, struct queue *queue)
@@ -237,7 +237,7 @@ static void gate_cap_rest(const struct broker *broker, struct queue *queue)
 
     if (queue->gate->rests_at > worst_at) {
         queue->gate->rests_at = worst_at;
-        queue->gate->kept_at = 0;
+        queue->gate->stored_rest_at = 0;
     }
 }
 
@@ -258,7 +258,7 @@ void gate_set(struct broker *broker, struct queue *queue, nsec_t recovery_before
     if (queue->policy && gate_wanted(gate_policy(queue))) {
         // The policy before may have been that of the file, before the one set at run time was
         // restored. A policy that is merely set again does not read the memo again.
-        if (gate->kept_at == 0 && gate_recovery_for(queue) > recovery_before_for) {
+        if (gate->stored_rest_at == 0 && gate_recovery_for(queue) > recovery_before_for) {
             gate_load_rate(broker, queue, gate->rests_at);
         }
         gate_cap_rest(broker, queue);

@@ -25,11 +25,11 @@
 
 struct gate {
     struct queue *queue;
-    struct timer wakes; // in broker->timers.gates: it may give a job again; or it need not be
-                        // retained any more
-    nsec_t rests_at;    // monotonic: the rate is at rest from then on
-    nsec_t kept_at; // the same as recorded in a memo (rate_memo.h); 0 without one, or if it is of
-                    // another policy
+    struct timer wakes;    // in broker->timers.gates: it may give a job again; or it need not be
+                           // retained any more
+    nsec_t rests_at;       // monotonic: the rate is at rest from then on
+    nsec_t stored_rest_at; // the same as recorded in a memo (rate_memo.h); 0 without one, or if it
+                           // is of another policy
 
     // Expiry (expiry.h).
     bool expires; // it is counted in broker->gates.expiring

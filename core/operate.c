@@ -119,7 +119,7 @@ enum status broker_kick(struct broker *broker, struct queue *queue, struct kick 
 // Acts
 //
 
-static enum status act_release(struct broker *broker, struct job *job, const struct act *act)
+static enum status act_release(struct broker *broker, struct job *job, const struct job_act *act)
 {
     if (!record_has_space(broker, RECORD_RELEASE, job)) {
         return STATUS_NO_SPACE;
@@ -154,7 +154,7 @@ static void act_set_delay(struct broker *broker, struct job *job, nsec_t delay_f
     job_move(broker, job, &place);
 }
 
-static enum status act_set(struct broker *broker, struct job *job, const struct act *act,
+static enum status act_set(struct broker *broker, struct job *job, const struct job_act *act,
                            bool sets_delay, nsec_t delay_for)
 {
     bool buried = job->state == JOB_BURIED;
@@ -189,7 +189,7 @@ static void act_move_to(struct broker *broker, struct job *job, struct queue *to
 }
 
 static enum status act_move(struct broker *broker, struct session *by, struct job *job,
-                            const struct act *act)
+                            const struct job_act *act)
 {
     const struct dead_letter none = {.why = DEAD_NOT};
     struct slice name = act->to;
@@ -222,7 +222,7 @@ static enum status act_move(struct broker *broker, struct session *by, struct jo
     return status;
 }
 
-static enum status act_bury(struct broker *broker, struct job *job, const struct act *act)
+static enum status act_bury(struct broker *broker, struct job *job, const struct job_act *act)
 {
     revoked_note(broker, job);
     outcome_buried(broker, job, act->sets_pri ? act->pri : job->pri);
@@ -242,7 +242,7 @@ static enum status act_touch(struct broker *broker, struct job *job)
     return STATUS_OK;
 }
 
-unsigned act_states(const struct act *act)
+unsigned act_states(const struct job_act *act)
 {
     const unsigned waits = JOB_IN(JOB_READY) | JOB_IN(JOB_DELAYED);
 
@@ -266,7 +266,7 @@ unsigned act_states(const struct act *act)
 }
 
 static enum status act_apply(struct broker *broker, struct session *by, struct job *job,
-                             const struct act *act)
+                             const struct job_act *act)
 {
     switch (act->kind) {
     case ACT_DELETE:
@@ -290,7 +290,7 @@ static enum status act_apply(struct broker *broker, struct session *by, struct j
 }
 
 enum status broker_act(struct broker *broker, struct session *by, uint64_t id,
-                       const struct act *act)
+                       const struct job_act *act)
 {
     struct job *job = broker_job(broker, id);
     enum status status = session_check_job(by, MAY_OPERATE, job);

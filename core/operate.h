@@ -32,7 +32,7 @@ enum act_kind {
     ACT_MOVE     // moves it to another queue, in its present state, but not while it is held
 };
 
-struct act {
+struct job_act {
     enum act_kind kind;
     bool sets_pri; // BURY, RELEASE, CHANGE: to `pri`; otherwise it does not change
     uint32_t pri;
@@ -53,10 +53,10 @@ struct act {
 // dead letter any more; if it is buried, it is the last of the buried jobs there; if the other
 // queue has a live job of its key, it gives the key up. A move to its own queue changes nothing.
 enum status broker_act(struct broker *broker, struct session *by, uint64_t id,
-                       const struct act *act) MUST_USE;
+                       const struct job_act *act) MUST_USE;
 
 // The states of jobs that the act can be done to: JOB_IN() of each.
-unsigned act_states(const struct act *act);
+unsigned act_states(const struct job_act *act);
 
 //
 // Many jobs
@@ -120,7 +120,7 @@ struct sweep {
     struct slice queue;  // the name of one queue; empty: all queues whose names match `queues`
     struct slice queues; // a glob (core/base/glob.h)
     struct job_filter filter;
-    struct act act;
+    struct job_act act;
     uint64_t most; // the most jobs to change; 0: no limit
     bool dry;      // only counts
 

@@ -18,7 +18,7 @@ static void rate_memo_write(struct broker *broker, struct queue *queue)
     };
 
     if (memo_set_unawaited(broker, &memo) == STATUS_OK) {
-        gate->kept_at = gate->rests_at;
+        gate->stored_rest_at = gate->rests_at;
     }
 }
 
@@ -28,7 +28,8 @@ static bool rate_memo_is_behind(const struct broker *broker, const struct queue 
 {
     const struct gate *gate = queue->gate;
     nsec_t whole_for = gate_recovery_for(queue);
-    nsec_t known_at = gate->kept_at > broker->now.mono ? gate->kept_at : broker->now.mono;
+    nsec_t known_at =
+        gate->stored_rest_at > broker->now.mono ? gate->stored_rest_at : broker->now.mono;
 
     return whole_for >= RATE_LONG_FOR && gate->rests_at - known_at > 0 &&
            gate->rests_at - known_at >= whole_for / RATE_PARTS * parts;
@@ -45,8 +46,8 @@ void rate_memo_given_back(struct broker *broker, struct queue *queue)
 {
     const struct gate *gate = queue->gate;
 
-    if (broker->store.recorder && gate->kept_at > broker->now.mono &&
-        gate->rests_at < gate->kept_at) {
+    if (broker->store.recorder && gate->stored_rest_at > broker->now.mono &&
+        gate->rests_at < gate->stored_rest_at) {
         rate_memo_write(broker, queue);
     }
 }

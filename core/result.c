@@ -56,7 +56,7 @@ static size_t result_encode(char *to, const struct result_parts *parts)
 
     memset(to, 0, RESULT_VALUE_NAME);
     to[RESULT_VALUE_END] = (char)result->end;
-    to[RESULT_VALUE_KEPT] = (char)result->kept;
+    to[RESULT_VALUE_KEPT] = (char)result->data_state;
     memcpy(to + RESULT_VALUE_NAME_LEN, &name_len, sizeof name_len);
     memcpy(to + RESULT_VALUE_ENDED, &ended, sizeof ended);
     memcpy(at, result->queue.ptr, result->queue.len);
@@ -112,13 +112,13 @@ static void result_collect(const struct job *job, const struct blob *last,
     }
     if (done && partial_result) {
         parts->partial_result = slice_of(partial_result->bytes, partial_result->len);
-        parts->result.kept = partial_result->kept;
+        parts->result.data_state = partial_result->data_state;
     }
     if (done &&
         (job->data_unkept || (job->extra && (job->extra->data_lost || job->extra->result_lost)))) {
-        parts->result.kept = RESULT_LOST;
+        parts->result.data_state = RESULT_LOST;
     } else if (parts->partial_result.len + parts->last.len > RESULT_MAX) {
-        parts->result.kept = RESULT_TOO_LARGE;
+        parts->result.data_state = RESULT_TOO_LARGE;
     }
 }
 
@@ -136,12 +136,12 @@ void result_keep_by_policy(struct broker *broker, const struct job *job, enum re
     parts.result.ended_ms = (uint64_t)(broker->now.wall / NSEC_PER_MSEC);
     parts.result.until_at = nsec_add(broker->now.wall, keep_for);
     result_collect(job, last, &parts);
-    if (parts.result.kept == RESULT_WHOLE) {
+    if (parts.result.data_state == RESULT_WHOLE) {
         status = result_write(broker, &parts);
     }
-    if (parts.result.kept != RESULT_WHOLE || status != STATUS_OK) {
+    if (parts.result.data_state != RESULT_WHOLE || status != STATUS_OK) {
         if (status != STATUS_OK) {
-            parts.result.kept = status == STATUS_TOO_LARGE ? RESULT_TOO_LARGE : RESULT_LOST;
+            parts.result.data_state = status == STATUS_TOO_LARGE ? RESULT_TOO_LARGE : RESULT_LOST;
         }
         parts.partial_result.len = 0;
         parts.last.len = 0;
@@ -185,7 +185,7 @@ static bool result_decode(const struct memo *memo, struct result *result)
     *result = (struct result){
         .id = le64toh(id),
         .end = (enum result_end)value[RESULT_VALUE_END],
-        .kept = (enum result_data)value[RESULT_VALUE_KEPT],
+        .data_state = (enum result_data)value[RESULT_VALUE_KEPT],
         .ended_ms = le64toh(ended),
         .until_at = memo->until_at,
         .queue = slice_of(value + RESULT_VALUE_NAME, name_len),

@@ -38,9 +38,9 @@ enum result_data {
 struct result {
     uint64_t id; // of the job
     enum result_end end;
-    enum result_data kept; // there are no data unless RESULT_WHOLE
-    uint64_t ended_ms;     // wall clock
-    nsec_t until_at;       // wall clock
+    enum result_data data_state; // there are no data unless RESULT_WHOLE
+    uint64_t ended_ms;           // wall clock
+    nsec_t until_at;             // wall clock
     struct slice queue;
     struct slice data; // all parts that the worker reported in the last attempt, and the final one
 };

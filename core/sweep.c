@@ -72,7 +72,7 @@ static enum status body_search(const struct job *job, struct slice bytes,
 // Beginning
 //
 
-static unsigned sweep_default_states(const struct act *act)
+static unsigned sweep_default_states(const struct job_act *act)
 {
     switch (act->kind) {
     case ACT_RELEASE:
@@ -91,7 +91,7 @@ static unsigned sweep_default_states(const struct act *act)
 
 static void sweep_choose_states(struct sweep *sweep)
 {
-    const struct act *act = &sweep->act;
+    const struct job_act *act = &sweep->act;
     unsigned named = sweep->filter.states & JOB_IN_ANY;
     unsigned can = act_states(act);
     unsigned states = named ? named & (can | JOB_IN(JOB_RESERVED)) : sweep_default_states(act);
@@ -192,7 +192,7 @@ static void sweep_pay(struct sweep_step *step, uint64_t credits)
 }
 
 // Whether the act would change nothing about the job.
-static bool sweep_changes_nothing(const struct job *job, const struct act *act)
+static bool sweep_changes_nothing(const struct job *job, const struct job_act *act)
 {
     return act->kind == ACT_CHANGE && (!act->sets_pri || job->pri == act->pri) &&
            (!act->sets_delay || (act->delay_for == 0 && job->state == JOB_READY));
@@ -424,7 +424,7 @@ static enum status sweep_filter(struct sweep_step *step, const struct job *job)
 // The queues that jobs are moved back to are not known before the jobs are met.
 static bool sweep_is_forbidden(const struct sweep_step *step, const struct job *job)
 {
-    const struct act *act = &step->sweep->act;
+    const struct job_act *act = &step->sweep->act;
     struct dead_letter letter;
 
     return !caller_may(step->by, MAY_OPERATE, queue_at(step->broker, job)) ||

@@ -305,7 +305,7 @@ static bool partial_result_abandon(struct interest *interest, enum result_data w
     if (!interest->partial_result && !partial_result_resize(interest, 0)) {
         return false;
     }
-    interest->partial_result->kept = why;
+    interest->partial_result->data_state = why;
     interest->partial_result->len = 0;
     return true;
 }
@@ -315,7 +315,7 @@ bool partial_result_add(struct interest *interest, const struct blob *part)
     struct partial_result *partial_result = interest->partial_result;
     size_t len = partial_result ? partial_result->len : 0;
 
-    if (!part || part->len == 0 || (partial_result && partial_result->kept != RESULT_WHOLE)) {
+    if (!part || part->len == 0 || (partial_result && partial_result->data_state != RESULT_WHOLE)) {
         return true;
     }
     if (part->len > RESULT_MAX - len) {

@@ -129,7 +129,7 @@ void queued_event_pass_on(struct interest *interest, bool spent);
 struct partial_result {
     size_t len;
     size_t room;
-    enum result_data kept; // not RESULT_WHOLE: no data are kept any more
+    enum result_data data_state; // not RESULT_WHOLE: no data are kept any more
     char bytes[];
 };
 

@@ -63,8 +63,8 @@ static bool add_result(const struct http1_conn *conn, json_t *object, const stru
     json_t *told = json_pack("{s:s, s:I, s:I, s:s, s:I}", "end", ends[result->end], "ended",
                              (json_int_t)(result->ended_ms / 1000), "until",
                              (json_int_t)(result->until_at / NSEC_PER_SEC), "kept",
-                             kinds_kept[result->kept], "bytes", (json_int_t)result->data.len);
-    bool shown = may_read(conn, result) && result->kept == RESULT_WHOLE &&
+                             kinds_kept[result->data_state], "bytes", (json_int_t)result->data.len);
+    bool shown = may_read(conn, result) && result->data_state == RESULT_WHOLE &&
                  result->data.len <= DATA_SHOWN_MAX;
 
     if (told && shown && !web_data_json(told, result->data)) {
@@ -124,7 +124,7 @@ static void answer_raw(struct http1_conn *conn, const struct result *result)
         http1_refuse_status(conn, 404, "there is no result of such a job");
     } else if (!may_read(conn, result)) {
         http1_caller_refuse(conn, result->queue);
-    } else if (result->kept != RESULT_WHOLE) {
+    } else if (result->data_state != RESULT_WHOLE) {
         http1_refuse_status(conn, 410, "the data of the result was not kept");
     } else {
         answer.command = commands[result->end];

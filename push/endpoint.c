@@ -220,7 +220,7 @@ static bool endpoint_give_back(struct endpoint *endpoint, uint64_t id)
 {
     struct broker *broker = endpoint->push->broker;
     const struct job *job = broker_find(broker, id);
-    const struct act act = {.kind = ACT_RELEASE};
+    const struct job_act act = {.kind = ACT_RELEASE};
 
     return !job || !job_held_by(broker, job, endpoint->session) ||
            broker_act(broker, NULL, id, &act) != STATUS_NO_SPACE;

@@ -51,7 +51,7 @@ static bool deletion_read(struct slice text, uint64_t *id, uint64_t *version)
 static enum status deletion_apply(struct http1_conn *conn, uint64_t id, uint64_t version,
                                   enum deletion_outcome *outcome)
 {
-    const struct act act = {.kind = ACT_DELETE};
+    const struct job_act act = {.kind = ACT_DELETE};
     struct broker *broker = admin_broker(conn);
     const struct job *job = broker_find(broker, id);
     struct job_image image;

@@ -320,7 +320,7 @@ struct import_end {
 // Ends the delay of a job that is unchanged. It gets the place of its arrival.
 static enum status release_delayed(struct http1_conn *conn, const struct source_memo *memo)
 {
-    const struct act act = {.kind = ACT_RELEASE};
+    const struct job_act act = {.kind = ACT_RELEASE};
     struct broker *broker = admin_broker(conn);
     const struct job *job = memo->held ? broker_find(broker, memo->id) : NULL;
     struct job_image image;

@@ -147,7 +147,7 @@ static enum http1_next answer_job(struct http1_conn *conn, struct slice body, st
                                   bytes ? blob_ref(bytes) : blob_copy(job_body(job)), most);
     }
     if (result_find_observed(conn, id, &result)) {
-        bool whole = result.kept == RESULT_WHOLE;
+        bool whole = result.data_state == RESULT_WHOLE;
 
         return reply_job_document(conn, ended_job_json(&result), "data",
                                   whole ? blob_copy(result.data) : NULL, whole ? most : 0);
@@ -199,7 +199,7 @@ static enum http1_next answer_job_result(struct http1_conn *conn, struct slice b
     if (!result_find_observed(conn, id, &result)) {
         return admin_refuse_status(conn, STATUS_NOT_FOUND);
     }
-    if (result.kept != RESULT_WHOLE) {
+    if (result.data_state != RESULT_WHOLE) {
         return admin_refuse(conn, 410, "the data of the result was not kept");
     }
     http1_reply(conn, &head, result.data);
@@ -309,7 +309,7 @@ out:
 // Applies the act to the job in the path. Answers with the job, or with 204 if it is gone or the
 // caller may not observe it.
 static enum http1_next apply_act(struct http1_conn *conn, struct input *input,
-                                 const struct act *act)
+                                 const struct job_act *act)
 {
     const struct job *job;
     enum status status;
@@ -332,7 +332,7 @@ static enum http1_next apply_act(struct http1_conn *conn, struct input *input,
 }
 
 // Reads the parameters of the act from the body.
-static void read_act(struct input *input, struct act *act)
+static void read_act(struct input *input, struct job_act *act)
 {
     uint64_t pri = 0;
     bool named;
@@ -360,7 +360,7 @@ static enum http1_next answer_job_act(struct http1_conn *conn, struct slice body
     static const char *const priority_and_delay[] = {"priority", "delay_seconds", NULL};
     static const char *const target[] = {"queue", "queue_path", "back", NULL};
     const struct admin_route *route = admin_request(conn)->route;
-    struct act act = {.kind = (enum act_kind)route->variant};
+    struct job_act act = {.kind = (enum act_kind)route->variant};
     bool optional = act.kind == ACT_BURY || act.kind == ACT_RELEASE;
     enum http1_next next;
     struct input input;

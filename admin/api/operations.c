@@ -334,7 +334,7 @@ static void read_plan_act(struct input *input, struct operation_plan *plan)
         [OPERATION_MOVE] = ACT_MOVE,     [OPERATION_CHANGE] = ACT_CHANGE,
     };
     enum operation_action action = plan->action;
-    struct act *act = &plan->sweep.act;
+    struct job_act *act = &plan->sweep.act;
     bool changes = action == OPERATION_CHANGE;
     uint64_t pri = 0;
     bool pauses;

@@ -114,7 +114,7 @@ static json_t *result_json(const struct result *result)
 
     return json_pack("{s:s, s:o, s:o, s:s, s:I}", "end", ends[result->end], "ended_at",
                      seconds_json((nsec_t)result->ended_ms * NSEC_PER_MSEC), "until",
-                     seconds_json(result->until_at), "kept", kept[result->kept], "bytes",
+                     seconds_json(result->until_at), "kept", kept[result->data_state], "bytes",
                      (json_int_t)result->data.len);
 }
 

@@ -204,7 +204,7 @@ static void a_moved_dead_letter_is_an_ordinary_job(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
-    const struct act move = {.kind = ACT_MOVE, .to = SLICE("q")};
+    const struct job_act move = {.kind = ACT_MOVE, .to = SLICE("q")};
 
     POLICY(s, "*", MOVES, .max_attempts = 1);
     PUT(s, .queue = "q");
@@ -220,7 +220,7 @@ static void a_dead_letter_is_moved_back_to_its_queue(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
-    const struct act back = {.kind = ACT_MOVE, .back = true};
+    const struct job_act back = {.kind = ACT_MOVE, .back = true};
 
     POLICY(s, "*", MOVES, .max_attempts = 1);
     PUT(s, .pri = 3);

@@ -480,7 +480,7 @@ static void a_result_of_which_a_part_went_before_is_lost(void **state)
     assert_true(stage_job(again, 1).data_reported);
     assert_status(STATUS_OK, act_complete(w, 1, "the rest"));
     assert_true(broker_result(again->broker, 1, &result));
-    assert_int_equal(result.kept, RESULT_LOST);
+    assert_int_equal(result.data_state, RESULT_LOST);
     stage_free(again);
 }
 

@@ -127,7 +127,7 @@ static void a_duplicate_does_not_end_the_wait_that_an_operator_imposed(void **st
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
-    const struct act wait = {.kind = ACT_CHANGE, .sets_delay = true, .delay_for = SEC(9)};
+    const struct job_act wait = {.kind = ACT_CHANGE, .sets_delay = true, .delay_for = SEC(9)};
 
     PUT(s, .key = "k");
     assert_status(STATUS_OK, stage_act(s, NULL, 1, &wait));

@@ -442,7 +442,7 @@ static void operating_takes_the_right_to_both_queues(void **state)
     PUT(s, .queue = "seen");
     PUT(s, .queue = "hidden");
     for (enum act_kind kind = ACT_DELETE; kind <= ACT_MOVE; kind++) {
-        const struct act act = {.kind = kind, .to = SLICE("to")};
+        const struct job_act act = {.kind = kind, .to = SLICE("to")};
 
         assert_status(STATUS_FORBIDDEN, stage_act(s, o, 2, &act));
         assert_status(STATUS_NOT_FOUND, stage_act(s, o, 3, &act));

@@ -4,7 +4,7 @@
 #include "tests/core/oracle_gates.h"
 #include "tests/core/oracle_states.h"
 
-static enum status bury(struct oracle *o, struct oracle_job *job, const struct act *act)
+static enum status bury(struct oracle *o, struct oracle_job *job, const struct job_act *act)
 {
     if (job->state == JOB_BURIED) {
         return STATUS_WRONG_STATE;
@@ -20,7 +20,7 @@ static enum status bury(struct oracle *o, struct oracle_job *job, const struct a
     return STATUS_OK;
 }
 
-static enum status change(struct oracle *o, struct oracle_job *job, const struct act *act)
+static enum status change(struct oracle *o, struct oracle_job *job, const struct job_act *act)
 {
     if (act->sets_delay && (job->state == JOB_RESERVED || job->state == JOB_BURIED)) {
         return STATUS_WRONG_STATE;
@@ -38,9 +38,9 @@ static enum status change(struct oracle *o, struct oracle_job *job, const struct
     return STATUS_OK;
 }
 
-static enum status release(struct oracle *o, struct oracle_job *job, const struct act *act)
+static enum status release(struct oracle *o, struct oracle_job *job, const struct job_act *act)
 {
-    struct act ends_delay = *act;
+    struct job_act ends_delay = *act;
 
     if (job->state == JOB_RESERVED) {
         return oracle_release(o, job->holder, job->id, act->sets_pri ? act->pri : job->pri,
@@ -81,7 +81,7 @@ static enum status instead(enum status answer, enum status of, enum status give)
     return answer == of ? give : answer;
 }
 
-enum status oracle_act(struct oracle *o, uint64_t id, const struct act *act, int to)
+enum status oracle_act(struct oracle *o, uint64_t id, const struct job_act *act, int to)
 {
     struct oracle_job *job = oracle_find(o, id);
 
@@ -117,9 +117,9 @@ static uint32_t draw(uint64_t *chance, uint32_t bound)
     return (uint32_t)(*chance >> 33) % bound;
 }
 
-static struct act draw_act(uint64_t *chance, struct slice to)
+static struct job_act draw_act(uint64_t *chance, struct slice to)
 {
-    return (struct act){
+    return (struct job_act){
         .kind = (enum act_kind)draw(chance, ACT_MOVE + 1),
         .sets_pri = draw(chance, 2),
         .pri = draw(chance, 3),
@@ -133,7 +133,7 @@ void oracle_play_act(struct oracle *o, struct stage *s, uint64_t id, uint64_t ch
                      const char *const *queue_names, uint32_t queues)
 {
     int to = (int)draw(&chance, queues);
-    struct act act = draw_act(&chance, stage_slice(queue_names[to]));
+    struct job_act act = draw_act(&chance, stage_slice(queue_names[to]));
 
     assert_status(oracle_act(o, id, &act, to), stage_act(s, NULL, id, &act));
 }
@@ -184,7 +184,7 @@ static uint64_t model_sweep(struct oracle *o, const struct sweep *sweep, int to,
 
     for (size_t i = 0; i < count; i++) {
         const struct oracle_job *job = oracle_find(o, ids[i]);
-        const struct act *act = &sweep->act;
+        const struct job_act *act = &sweep->act;
         bool is_so = act->kind == ACT_CHANGE && (!act->sets_pri || act->pri == job->pri) &&
                      (!act->sets_delay || (act->delay_for == 0 && job->state == JOB_READY));
 

@@ -7,7 +7,7 @@
 #include "tests/core/oracle.h"
 
 // `to` is the queue that a job is moved to.
-enum status oracle_act(struct oracle *o, uint64_t id, const struct act *act, int to);
+enum status oracle_act(struct oracle *o, uint64_t id, const struct job_act *act, int to);
 
 // A random act on the job of that id, and one on all jobs of a queue that fit a random filter: both
 // must answer the same. `chance` is any number.

@@ -24,7 +24,7 @@ static void expect_result(struct stage *s, uint64_t id, enum result_end end, con
     struct result result = get(s, id);
 
     assert_int_equal(result.end, end);
-    assert_int_equal(result.kept, RESULT_WHOLE);
+    assert_int_equal(result.data_state, RESULT_WHOLE);
     assert_true(slice_equal(result.queue, SLICE("q")));
     assert_true(slice_equal(result.data, stage_slice(data)));
 }
@@ -165,7 +165,7 @@ static void expect_lost(struct stage *s, uint64_t id)
 
     assert_true(broker_result(s->broker, id, &result));
     assert_int_equal(result.end, RESULT_COMPLETE);
-    assert_int_equal(result.kept, RESULT_LOST);
+    assert_int_equal(result.data_state, RESULT_LOST);
     assert_int_equal(result.data.len, 0);
 }
 
@@ -198,7 +198,7 @@ static void result_of_a_job_that_was_moved_during_its_attempt_is_not_a_part_of_i
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
-    const struct act move = {.kind = ACT_MOVE, .to = SLICE("kept")};
+    const struct job_act move = {.kind = ACT_MOVE, .to = SLICE("kept")};
 
     POLICY(s, "kept", .keep_result_for = SEC(60));
     PUT(s, .ttr_for = SEC(1));
@@ -239,12 +239,12 @@ static void result_that_is_too_large_is_marked(void **state)
     PUT(s, .queue = "q");
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, broker_complete(w->session, 1, large));
-    assert_int_equal(get(s, 1).kept, RESULT_TOO_LARGE);
+    assert_int_equal(get(s, 1).data_state, RESULT_TOO_LARGE);
     assert_int_equal(get(s, 1).data.len, 0);
     assert_int_equal(act_take(w), 2);
     assert_status(STATUS_OK, broker_report(w->session, 2, &part));
     assert_status(STATUS_OK, act_complete(w, 2, "end"));
-    assert_int_equal(get(s, 2).kept, RESULT_TOO_LARGE);
+    assert_int_equal(get(s, 2).data_state, RESULT_TOO_LARGE);
     assert_int_equal(get(s, 2).end, RESULT_COMPLETE);
     blob_unref(large);
 }
@@ -261,7 +261,7 @@ static void long_result_is_kept_whole(void **state)
     PUT(s, .queue = "q");
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, broker_complete(w->session, 1, large));
-    assert_int_equal(get(s, 1).kept, RESULT_WHOLE);
+    assert_int_equal(get(s, 1).data_state, RESULT_WHOLE);
     assert_true(slice_equal(get(s, 1).data, blob_slice(large)));
     blob_unref(large);
 }
@@ -287,7 +287,7 @@ static void end_is_not_refused_for_its_result(void **state)
     assert_status(STATUS_OK, act_complete(w, 2,
                                           "01234567890123456789012345678901234567890123456789"
                                           "01234567890123456789012345678901234567890123456789"));
-    assert_int_equal(get(s, 2).kept, RESULT_TOO_LARGE);
+    assert_int_equal(get(s, 2).data_state, RESULT_TOO_LARGE);
 }
 
 static void without_memory_a_part_is_never_kept_as_the_whole(void **state)
@@ -312,9 +312,9 @@ static void without_memory_a_part_is_never_kept_as_the_whole(void **state)
         nth_alloc_fail(0);
         stage_step(s);
         if (broker_result(s->broker, id, &result) && status == STATUS_OK) {
-            assert_true(result.kept != RESULT_WHOLE ||
+            assert_true(result.data_state != RESULT_WHOLE ||
                         slice_equal(result.data, SLICE("some thing")));
-            lost += result.kept == RESULT_LOST;
+            lost += result.data_state == RESULT_LOST;
         }
     }
     assert_true(lost > 0);

@@ -319,7 +319,7 @@ enum status stage_cancel_held(struct stage *s, uint64_t id)
     return cancel(s, id, true);
 }
 
-enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct act *act)
+enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct job_act *act)
 {
     enum status status = broker_act(s->broker, by ? by->session : NULL, id, act);
 

@@ -196,8 +196,8 @@ uint64_t stage_put_buried(struct stage *s, const struct plan *plan);
 enum status stage_cancel(struct stage *s, uint64_t id);
 enum status stage_cancel_held(struct stage *s, uint64_t id);
 // Acts of an operator; `by` NULL: the host.
-#define ACT(...) (&(const struct act){__VA_ARGS__})
-enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct act *act);
+#define ACT(...) (&(const struct job_act){__VA_ARGS__})
+enum status stage_act(struct stage *s, struct actor *by, uint64_t id, const struct job_act *act);
 
 uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound);
 enum status stage_kick_id(struct stage *s, uint64_t id);

@@ -402,9 +402,9 @@ static void storm_grant(struct storm *g, struct storm_session *s)
 // Operators and the host
 //
 
-static struct act some_act(struct storm *g)
+static struct job_act some_act(struct storm *g)
 {
-    return (struct act){
+    return (struct job_act){
         .kind = (enum act_kind)storm_draw(g, ACT_MOVE + 1),
         .sets_pri = one_in(g, 2),
         .pri = some_pri(g),
@@ -417,7 +417,7 @@ static struct act some_act(struct storm *g)
 
 static void storm_act(struct storm *g, struct storm_session *s)
 {
-    struct act act = some_act(g);
+    struct job_act act = some_act(g);
 
     any_answer(broker_act(g->broker, one_in(g, 2) ? NULL : s->session, some_id(g), &act));
 }

@@ -228,7 +228,7 @@ static void a_body_that_is_searched_may_go(void **state)
     PUT(s, .body = "abc");
     assert_status(STATUS_OK, begin(s, NULL, &sweep));
     assert_status(STATUS_MORE, step(s, NULL, &sweep));
-    assert_status(STATUS_OK, broker_act(s->broker, NULL, 1, &(struct act){.kind = ACT_DELETE}));
+    assert_status(STATUS_OK, broker_act(s->broker, NULL, 1, &(struct job_act){.kind = ACT_DELETE}));
     assert_status(STATUS_OK, step(s, NULL, &sweep));
     expect_counts(&sweep, 1, 1, 0, 0);
 }
@@ -280,7 +280,7 @@ static void buried_jobs_that_are_moved_stay_in_their_order(void **state)
 
 static void changed_jobs_are_not_met_again(void **state)
 {
-    static const struct act acts[] = {
+    static const struct job_act acts[] = {
         {.kind = ACT_CHANGE, .sets_pri = true, .pri = 50},
         {.kind = ACT_CHANGE, .sets_pri = true, .pri = 3},
         {.kind = ACT_CHANGE, .sets_delay = true, .delay_for = SEC(1000)},

@@ -125,8 +125,8 @@ enum status bed_release(struct bed *bed, uint64_t id, uint32_t pri, nsec_t delay
 enum status bed_bury(struct bed *bed, uint64_t id, uint32_t pri);
 enum status bed_cancel(struct bed *bed, uint64_t id);
 // What an operator does.
-#define BED_ACT(bed, id, ...) bed_act((bed), (id), &(const struct act){__VA_ARGS__})
-enum status bed_act(struct bed *bed, uint64_t id, const struct act *act);
+#define BED_ACT(bed, id, ...) bed_act((bed), (id), &(const struct job_act){__VA_ARGS__})
+enum status bed_act(struct bed *bed, uint64_t id, const struct job_act *act);
 uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound);
 enum status bed_kick_id(struct bed *bed, uint64_t id);
 enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for);

@@ -125,7 +125,7 @@ enum status bed_cancel(struct bed *bed, uint64_t id)
     return broker_cancel(bed->broker, NULL, id, true);
 }
 
-enum status bed_act(struct bed *bed, uint64_t id, const struct act *act)
+enum status bed_act(struct bed *bed, uint64_t id, const struct job_act *act)
 {
     return broker_act(bed->broker, NULL, id, act);
 }

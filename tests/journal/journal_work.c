@@ -248,7 +248,7 @@ static uint64_t take(struct bed *bed, uint64_t *dice)
 
 static void act(struct bed *bed, uint64_t *dice, uint64_t id)
 {
-    const struct act act = {
+    const struct job_act act = {
         .kind = (enum act_kind)roll(dice, ACT_MOVE + 1),
         .sets_pri = roll(dice, 2),
         .pri = (uint32_t)roll(dice, 5),

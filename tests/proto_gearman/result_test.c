@@ -251,7 +251,7 @@ static void a_failure_of_the_next_job_is_not_taken_for_that_of_the_exception(voi
 
 static void act(struct gear *t, enum act_kind kind, uint64_t id)
 {
-    const struct act act = {.kind = kind};
+    const struct job_act act = {.kind = kind};
 
     assert_int_equal(broker_act(rig_broker(t->rig), NULL, id, &act), STATUS_OK);
     rig_run(t->rig);

@@ -194,7 +194,7 @@ static void a_client_that_goes_before_it_has_all_of_a_batch_has_none_of_it(void 
 static void jobs_that_go_while_a_batch_is_written_are_in_it_all_the_same(void **state)
 {
     enum { LARGE = 500000 };
-    const struct act act = {.kind = ACT_DELETE};
+    const struct job_act act = {.kind = ACT_DELETE};
     struct web *t = *state;
     struct broker_info before, after;
 

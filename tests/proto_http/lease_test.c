@@ -180,7 +180,7 @@ static void an_operator_ends_a_lease(void **state)
     struct web *t = *state;
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct act act = {.kind = kinds[i]};
+        const struct job_act act = {.kind = kinds[i]};
         const char *token = begin_kept(t, "");
 
         assert_int_equal(broker_act(rig_broker(t->rig), NULL, i + 1, &act), STATUS_OK);
@@ -196,7 +196,7 @@ static void a_lease_leaves_nothing_behind_however_it_ends(void **state)
 {
     struct web *t = *state;
     struct broker_info before, after;
-    const struct act act = {.kind = ACT_DELETE};
+    const struct job_act act = {.kind = ACT_DELETE};
 
     t->settings.max_leases = 1;
     broker_info(rig_broker(t->rig), &before);

@@ -218,7 +218,7 @@ static void a_lease_outlives_the_connection_that_it_was_given_to(void **state)
 static void a_job_taken_from_a_waiting_request_leaves_it_waiting(void **state)
 {
     struct web *t = *state;
-    const struct act act = {.kind = ACT_DELETE};
+    const struct job_act act = {.kind = ACT_DELETE};
 
     waits(t->a, ASK("/-/work?queue=f&wait=30"));
     peer_send(t->v, SLICE("use f\r\nput 0 0 9 2\r\nhi\r\n"));

@@ -202,7 +202,7 @@ static void request_ends_before_the_lease_of_its_job(void **state)
 
 static void job_that_was_taken_away_is_not_ended_by_the_first_response(void **state)
 {
-    const struct act release = {.kind = ACT_RELEASE};
+    const struct job_act release = {.kind = ACT_RELEASE};
     struct push_bed *bed = *state;
 
     bed->settings.timeout_for = SECONDS(1);
@@ -221,7 +221,7 @@ static void job_that_was_taken_away_is_not_ended_by_the_first_response(void **st
 
 static void job_that_was_taken_away_before_it_was_sent_is_sent_once(void **state)
 {
-    const struct act release = {.kind = ACT_RELEASE};
+    const struct job_act release = {.kind = ACT_RELEASE};
     struct push_bed *bed = *state;
 
     bed->reached = 0;
@@ -240,7 +240,7 @@ static void job_that_was_taken_away_before_it_was_sent_is_sent_once(void **state
 
 static void job_may_be_deleted_while_it_is_sent(void **state)
 {
-    const struct act delete = {.kind = ACT_DELETE};
+    const struct job_act delete = {.kind = ACT_DELETE};
     struct push_bed *bed = *state;
 
     bed->settings.timeout_for = 300 * NSEC_PER_MSEC;
