@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/lease_token.h"
 
-#include "proto_http/base64url.h"
+#include "core/base/base64.h"
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
@@ -10,12 +10,12 @@
 
 void lease_token_write(const struct lease_token *token, char *to)
 {
-    base64url_write(token->bits, LEASE_TOKEN_SIZE, to);
+    base64url_encode(slice_of((const char *)token->bits, LEASE_TOKEN_SIZE), to);
 }
 
 bool lease_token_read(struct slice text, struct lease_token *token)
 {
-    return base64url_read(text, token->bits, LEASE_TOKEN_SIZE);
+    return base64url_decode(text, (char *)token->bits, LEASE_TOKEN_SIZE);
 }
 
 bool lease_print_of(const struct lease_token *token, struct lease_print *print)

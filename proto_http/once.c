@@ -85,7 +85,8 @@ static bool name_key(struct web_once *once, struct slice owner, struct slice key
     bool good = add_print(print, owner) && add_print(print, key);
 
     memcpy(once->name, ONCE_PREFIX, sizeof ONCE_PREFIX - 1);
-    base64url_write(print, sizeof print, once->name + sizeof ONCE_PREFIX - 1);
+    base64url_encode(slice_of((const char *)print, sizeof print),
+                     once->name + sizeof ONCE_PREFIX - 1);
     return good;
 }
 

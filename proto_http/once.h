@@ -11,13 +11,13 @@
 // batch: where a power cut comes between, the request that is made again joins the job while it
 // lives, and web_once_mend() remembers it before anybody can finish it.
 
+#include "core/base/base64.h"
 #include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "proto_common/contract.h"
 #include "http1/user.h"
 
-#include "proto_http/base64url.h"
 #include "proto_http/context.h"
 
 #include <stdbool.h>

@@ -4,8 +4,13 @@
 #include <stdint.h>
 #include <string.h>
 
-// What a letter stands for; 64: nothing.
-static uint32_t value_of(char letter)
+// The alphabets share their first 62 letters.
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+static const char url_letters[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+// The value of a letter; 64 for any other byte.
+static uint32_t base64_value(char letter, const char *alphabet)
 {
     if (letter >= 'A' && letter <= 'Z') {
         return (uint32_t)(letter - 'A');
@@ -16,77 +21,103 @@ static uint32_t value_of(char letter)
     if (letter >= '0' && letter <= '9') {
         return (uint32_t)(letter - '0') + 52;
     }
-    return letter == '+' ? 62 : letter == '/' ? 63 : 64;
+    return letter == alphabet[62] ? 62 : letter == alphabet[63] ? 63 : 64;
 }
 
-// How many of the last four letters are padding.
-static size_t padding_of(struct slice text)
+// Decodes up to four letters to one byte less; false if a letter is unknown, or the bits beyond the
+// last byte are not 0.
+static bool base64_decode_group(const char *text, size_t count, const char *alphabet, char *to)
 {
-    if (text.len == 0 || text.ptr[text.len - 1] != '=') {
-        return 0;
+    size_t missing = 4 - count;
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t value = base64_value(text[i], alphabet);
+
+        if (value == 64) {
+            return false;
+        }
+        bits = bits << 6 | value;
     }
-    return text.ptr[text.len - 2] == '=' ? 2 : 1;
+    bits <<= 6 * missing;
+    if (bits & ((1u << (8 * missing)) - 1)) {
+        return false;
+    }
+    for (size_t i = 0; i + 1 < count; i++) {
+        to[i] = (char)(bits >> (16 - 8 * i) & 0xff);
+    }
+    return true;
 }
 
 bool base64_decode(struct slice text, char *to, size_t *len)
 {
-    size_t padding;
+    size_t letters_left = text.len;
 
     *len = 0;
     if (text.len % 4 != 0) {
         return false;
     }
-    padding = padding_of(text);
-    for (size_t at = 0; at < text.len; at += 4) {
-        size_t missing = at + 4 == text.len ? padding : 0;
-        uint32_t bits = 0;
+    for (size_t i = 0; i < 2 && letters_left > 0 && text.ptr[letters_left - 1] == '='; i++) {
+        letters_left--;
+    }
+    for (size_t at = 0; at < letters_left; at += 4) {
+        size_t count = letters_left - at < 4 ? letters_left - at : 4;
 
-        for (size_t i = 0; i < 4; i++) {
-            uint32_t value = i < 4 - missing ? value_of(text.ptr[at + i]) : 0;
-
-            if (value == 64) {
-                return false;
-            }
-            bits = bits << 6 | value;
-        }
-        // What the padding leaves over is nothing.
-        if (bits & ((1u << (8 * missing)) - 1)) {
+        if (!base64_decode_group(text.ptr + at, count, letters, to + *len)) {
             return false;
         }
-        for (size_t i = 0; i < 3 - missing; i++) {
-            to[(*len)++] = (char)(bits >> (16 - 8 * i) & 0xff);
-        }
+        *len += count - 1;
     }
     return true;
 }
 
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void encode_three(const unsigned char *bytes, char *to)
+// Writes the letters of up to three bytes: one more than there are bytes. Returns their end.
+static char *base64_encode_group(const char *bytes, size_t count, const char *alphabet, char *to)
 {
-    uint32_t bits = (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
+    unsigned char group[3] = {0};
+    uint32_t bits;
 
-    to[0] = letters[bits >> 18];
-    to[1] = letters[bits >> 12 & 63];
-    to[2] = letters[bits >> 6 & 63];
-    to[3] = letters[bits & 63];
+    memcpy(group, bytes, count);
+    bits = (uint32_t)group[0] << 16 | (uint32_t)group[1] << 8 | group[2];
+    for (size_t i = 0; i <= count; i++) {
+        *to++ = alphabet[bits >> (18 - 6 * i) & 63];
+    }
+    return to;
+}
+
+static char *base64_encode_with(struct slice bytes, const char *alphabet, char *to)
+{
+    for (size_t at = 0; at < bytes.len; at += 3) {
+        size_t count = bytes.len - at < 3 ? bytes.len - at : 3;
+
+        to = base64_encode_group(bytes.ptr + at, count, alphabet, to);
+    }
+    return to;
 }
 
 void base64_encode(struct slice bytes, char *to)
 {
-    const unsigned char *from = (const unsigned char *)bytes.ptr;
-    unsigned char last[3] = {0};
-    size_t at = 0;
+    char *end = base64_encode_with(bytes, letters, to);
 
-    for (; bytes.len - at >= 3; at += 3, to += 4) {
-        encode_three(from + at, to);
+    memset(end, '=', (size_t)(to + base64_encoded_len(bytes.len) - end));
+}
+
+void base64url_encode(struct slice bytes, char *to)
+{
+    (void)base64_encode_with(bytes, url_letters, to);
+}
+
+bool base64url_decode(struct slice text, char *to, size_t size)
+{
+    if (text.len != BASE64URL_LEN(size)) {
+        return false;
     }
-    if (at < bytes.len) {
-        memcpy(last, from + at, bytes.len - at);
-        encode_three(last, to);
-        to[3] = '=';
-        if (bytes.len - at == 1) {
-            to[2] = '=';
+    for (size_t at = 0; at < text.len; at += 4) {
+        size_t count = text.len - at < 4 ? text.len - at : 4;
+
+        if (!base64_decode_group(text.ptr + at, count, url_letters, to + at / 4 * 3)) {
+            return false;
         }
     }
+    return true;
 }

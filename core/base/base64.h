@@ -2,28 +2,40 @@
 #ifndef TANDEM_CORE_BASE_BASE64_H
 #define TANDEM_CORE_BASE_BASE64_H
 
-// Bytes as base64 (RFC 4648, 4): the alphabet with + and /, padded, and nothing else.
+// Base64 (RFC 4648): the alphabet with + and /, always padded (section 4), and the one with - and _
+// that needs no escape in a URL or a header, never padded (section 5). Decoding accepts exactly the
+// texts that encoding makes.
 
 #include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// The most bytes that a text of so many becomes.
+// The most bytes that a text of that length decodes to.
 static inline size_t base64_decoded_room(size_t len)
 {
     return len / 4 * 3;
 }
 
-// Decodes `text` to `to`, which has room for base64_decoded_room(); `*len` is how many bytes there
-// are. False where it is no base64. `to` may be where the text is.
+// Decodes `text` to `to`, which has base64_decoded_room() bytes and may be where the text is, and
+// sets `*len` to the number of bytes. False if the text is not base64.
 bool base64_decode(struct slice text, char *to, size_t *len);
 
-// The letters that so many bytes become, and those of `bytes` to `to`, without a NUL.
 static inline size_t base64_encoded_len(size_t len)
 {
     return (len + 2) / 3 * 4;
 }
+
+// Writes base64_encoded_len() letters, without a NUL.
 void base64_encode(struct slice bytes, char *to);
+
+// The length of `size` bytes in base64url.
+#define BASE64URL_LEN(size) (((size)*4 + 2) / 3)
+
+// Writes BASE64URL_LEN() letters, without a NUL.
+void base64url_encode(struct slice bytes, char *to);
+
+// Decodes exactly `size` bytes. False if the text is not their base64url.
+bool base64url_decode(struct slice text, char *to, size_t size);
 
 #endif

@@ -49,7 +49,24 @@ static void any_bytes_come_back(void **state)
     }
 }
 
-static void what_is_no_base64_is_refused(void **state)
+static void base64url_has_its_own_letters_and_no_padding(void **state)
+{
+    static const char bytes[] = "\xfb\xff\xfe\x01";
+    char text[6], back[4];
+
+    (void)state;
+    base64url_encode(slice_of(bytes, 4), text);
+    assert_memory_equal(text, "-__-AQ", 6);
+    assert_true(base64url_decode(slice_of(text, 6), back, 4));
+    assert_memory_equal(back, bytes, 4);
+    assert_false(base64url_decode(SLICE("+//+AQ"), back, 4));
+    assert_false(base64url_decode(SLICE("-__-AR"), back, 4));
+    assert_false(base64url_decode(SLICE("-__-AQ=="), back, 4));
+    assert_false(base64url_decode(SLICE("-__-AQ"), back, 3));
+    assert_false(base64url_decode(SLICE("-__-A="), back, 4));
+}
+
+static void text_that_is_not_base64_is_refused(void **state)
 {
     static const char *const bad[] = {"Z",    "Zm9vY", "Zm 9",     "Zg=a", "Zm9*", "Z===",
                                       "====", "Zh==",  "Zg==Zg==", "Zm9=", "-_-_", "\x80Zg="};
@@ -67,7 +84,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_texts_are_those_of_the_rfc),
         cmocka_unit_test(any_bytes_come_back),
-        cmocka_unit_test(what_is_no_base64_is_refused),
+        cmocka_unit_test(base64url_has_its_own_letters_and_no_padding),
+        cmocka_unit_test(text_that_is_not_base64_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
