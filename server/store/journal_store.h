@@ -22,7 +22,7 @@ struct journal_place {
     const char *(*name)(const struct journal_store *store);
     // Before the journal is opened, on the loop's thread. False with the reason. NULL: nothing.
     bool (*prepare)(struct journal_store *store, struct error_text *why);
-    // The same on the worker thread.
+    // The same on the worker thread. NULL: nothing.
     bool (*open)(struct journal_store *store, struct error_text *why);
     // Opening is to end soon. NULL: the journal alone sees to it.
     void (*stop_opening)(struct journal_store *store);

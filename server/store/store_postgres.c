@@ -22,7 +22,7 @@ struct postgres_store {
     struct journal_rows *rows; // the storage's; NULL before it is opened
     char node[ROWS_NAME_MAX];
     char addresses[ROWS_ADDRESS_MAX];
-    struct ownership_snapshot shown;                    // as it was looked at last
+    struct ownership_snapshot shown;                    // as it was read last
     struct introspect_member members[ROWS_MEMBERS_MAX]; // of that
 };
 
