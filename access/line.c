@@ -33,19 +33,14 @@ const char *line_check(struct slice line)
     return NULL;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 bool line_word(struct slice *line, struct slice *word)
 {
     size_t len = 0;
 
-    while (line->len > 0 && is_blank(*line->ptr)) {
+    while (line->len > 0 && slice_is_blank(*line->ptr)) {
         *line = slice_from(*line, 1);
     }
-    while (len < line->len && !is_blank(line->ptr[len])) {
+    while (len < line->len && !slice_is_blank(line->ptr[len])) {
         len++;
     }
     *word = slice_of(line->ptr, len);

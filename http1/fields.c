@@ -43,22 +43,6 @@ bool http1_same_word(struct slice a, struct slice b)
                               strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-static struct slice trim_end(struct slice text)
-{
-    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t')) {
-        text.len--;
-    }
-    return text;
-}
-
-static struct slice trim(struct slice text)
-{
-    while (text.len > 0 && (*text.ptr == ' ' || *text.ptr == '\t')) {
-        text = slice_from(text, 1);
-    }
-    return trim_end(text);
-}
-
 // The next element of a list divided by commas, which is taken off it.
 static struct slice next_element(struct slice *list)
 {
@@ -67,7 +51,7 @@ static struct slice next_element(struct slice *list)
     struct slice element = slice_of(list->ptr, len);
 
     *list = slice_from(*list, comma ? len + 1 : len);
-    return trim(element);
+    return slice_trim(element);
 }
 
 // Whether a list divided by commas has the word in it, in any case.
@@ -88,7 +72,7 @@ bool http1_accept_names(struct slice accept, struct slice wanted)
         const char *parameters = type.len ? memchr(type.ptr, ';', type.len) : NULL;
 
         if (parameters) {
-            type = trim(slice_of(type.ptr, (size_t)(parameters - type.ptr)));
+            type = slice_trim(slice_of(type.ptr, (size_t)(parameters - type.ptr)));
         }
         if (http1_same_word(type, wanted)) {
             return true;
@@ -173,7 +157,7 @@ static int on_header_value(http_parser *parser, const char *at, size_t len)
     struct reading *reading = parser->data;
 
     if (reading->field != HTTP1_FIELD_NONE) {
-        note_value(reading, trim_end(slice_of(at, len)));
+        note_value(reading, slice_trim_end(slice_of(at, len)));
     }
     return 0;
 }

@@ -161,31 +161,15 @@ static bool cron_parse_field(const struct cron_field *field, struct slice text, 
     return slice_end(text)[-1] != ',' || cron_refuse(why, field->name, text, "ends with a comma");
 }
 
-static bool cron_is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static struct slice cron_trim(struct slice text)
-{
-    while (text.len && cron_is_blank(text.ptr[0])) {
-        text = slice_from(text, 1);
-    }
-    while (text.len && cron_is_blank(slice_end(text)[-1])) {
-        text.len--;
-    }
-    return text;
-}
-
 // Splits the text at blanks into `parts`. False: there are not exactly FIELDS of them.
 static bool cron_split(struct slice text, struct slice parts[FIELDS])
 {
     int count = 0;
 
-    for (; text.len; text = cron_trim(text)) {
+    for (; text.len; text = slice_trim(text)) {
         size_t len = 0;
 
-        while (len < text.len && !cron_is_blank(text.ptr[len])) {
+        while (len < text.len && !slice_is_blank(text.ptr[len])) {
             len++;
         }
         if (count == FIELDS) {
@@ -219,7 +203,7 @@ bool cron_parse(struct slice text, struct cron *cron, struct error_text *why)
     struct slice parts[FIELDS];
     uint64_t sets[FIELDS];
 
-    text = cron_trim(text);
+    text = slice_trim(text);
     if (!cron_expand(&text, why)) {
         return false;
     }

@@ -30,12 +30,7 @@ static bool accept_next(struct slice *list, char divider, struct slice *part)
     end = memchr(list->ptr, divider, list->len);
     *part = slice_of(list->ptr, end ? (size_t)(end - list->ptr) : list->len);
     *list = slice_from(*list, part->len + (end != NULL));
-    while (part->len > 0 && (part->ptr[0] == ' ' || part->ptr[0] == '\t')) {
-        *part = slice_from(*part, 1);
-    }
-    while (part->len > 0 && (part->ptr[part->len - 1] == ' ' || part->ptr[part->len - 1] == '\t')) {
-        part->len--;
-    }
+    *part = slice_trim(*part);
     return true;
 }
 

@@ -47,6 +47,30 @@ static inline struct slice slice_from(struct slice s, size_t start)
     return (struct slice){slice_at(s, start), s.len - start};
 }
 
+// A space or a tab: the blanks within a line of a protocol or a file.
+static inline bool slice_is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+// Without the blanks at its end.
+static inline struct slice slice_trim_end(struct slice s)
+{
+    while (s.len > 0 && slice_is_blank(s.ptr[s.len - 1])) {
+        s.len--;
+    }
+    return s;
+}
+
+// Without the blanks at both ends.
+static inline struct slice slice_trim(struct slice s)
+{
+    while (s.len > 0 && slice_is_blank(*s.ptr)) {
+        s = slice_from(s, 1);
+    }
+    return slice_trim_end(s);
+}
+
 static inline bool slice_equal(struct slice a, struct slice b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
