@@ -9,51 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct compat_program *const compat_programs[] = {&compat_beanstalkd,
-                                                               &compat_gearmand};
-
-static const struct compat_program *compat_named(const char *name)
-{
-    for (size_t i = 0; i < sizeof compat_programs / sizeof *compat_programs; i++) {
-        if (strcmp(compat_programs[i]->name, name) == 0) {
-            return compat_programs[i];
-        }
-    }
-    return NULL;
-}
-
-// The value of --as, or NULL. Arguments after `--` are not options.
-static const char *compat_asked_for(int argc, char **argv)
-{
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-        if (strncmp(argv[i], "--as=", 5) == 0) {
-            return argv[i] + 5;
-        }
-        if (strcmp(argv[i], "--as") == 0) {
-            return i + 1 < argc ? argv[i + 1] : "";
-        }
-    }
-    return NULL;
-}
-
-bool compat_find(const struct compat_program **compat, int argc, char **argv,
-                 struct error_text *why)
-{
-    const char *name = compat_asked_for(argc, argv);
-    const char *slash;
-
-    *compat = NULL;
-    if (name) {
-        *compat = compat_named(name);
-        return *compat || error_set(why, "--as: `%s` is neither beanstalkd nor gearmand", name);
-    }
-    if (argc > 0) {
-        slash = strrchr(argv[0], '/');
-        *compat = compat_named(slash ? slash + 1 : argv[0]);
-    }
-    return true;
-}
-
 const char compat_own_help[] =
     "  --as beanstalkd|gearmand   replace that program, whatever the name of this one is\n"
     "  --config FILE              tandemd's settings; the options above override them\n"

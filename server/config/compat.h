@@ -30,11 +30,6 @@ struct compat_program {
 extern const struct compat_program compat_beanstalkd;
 extern const struct compat_program compat_gearmand;
 
-// The program that the command line replaces; NULL: none. False with the reason in `why` if --as
-// names an unknown program.
-bool compat_find(const struct compat_program **compat, int argc, char **argv,
-                 struct error_text *why) MUST_USE;
-
 //
 // Common to all replaced programs
 //
