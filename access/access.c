@@ -4,13 +4,22 @@
 #include "access/interned.h"
 #include "access/parse.h"
 #include "access/peer.h"
-#include "access/reason.h"
 #include "access/rules.h"
-#include "access/text.h"
 #include "access/token.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The longest file that is read, in bytes.
+#define ACCESS_FILE_MAX ((size_t)1 << 20)
+// A message quotes this many bytes of the path and of the word.
+#define PATH_QUOTED 100
+#define WORD_QUOTED 48
+#define BYTE_QUOTED 4 // \xHH
 
 struct access {
     struct rules rules;
@@ -21,7 +30,7 @@ struct access {
 
 typedef struct parse_error (*parse_fn)(struct slice text, struct rules *rules);
 
-static struct access *make(const struct rules *rules)
+static struct access *access_new(const struct rules *rules)
 {
     size_t words = rules->count / INTERNED_WORD_BITS + 1;
     struct access *access = malloc(sizeof *access + words * sizeof *access->set);
@@ -33,57 +42,142 @@ static struct access *make(const struct rules *rules)
     return access;
 }
 
-static struct access *parse(parse_fn with, struct slice text, const char *path,
-                            struct error_text *why)
+// Writes the word with bytes that do not print as \xHH, and cut if it is long.
+static void access_quote_word(struct slice word, char quoted[WORD_QUOTED + BYTE_QUOTED])
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t to = 0;
+
+    for (size_t i = 0; i < word.len && to < WORD_QUOTED - BYTE_QUOTED; i++) {
+        unsigned char byte = (unsigned char)word.ptr[i];
+
+        if (byte >= ' ' && byte < 0x7f) {
+            quoted[to++] = (char)byte;
+        } else {
+            quoted[to++] = '\\';
+            quoted[to++] = 'x';
+            quoted[to++] = digits[byte >> 4];
+            quoted[to++] = digits[byte & 15];
+        }
+    }
+    quoted[to] = '\0';
+}
+
+// Says why a file is refused: `PATH:LINE: "word": error`.
+static void access_explain(struct error_text *why, const char *path,
+                           const struct parse_error *error)
+{
+    char word[WORD_QUOTED + BYTE_QUOTED];
+
+    access_quote_word(error->word, word);
+    if (error->line == 0) {
+        (void)error_set(why, "%.*s: %s", PATH_QUOTED, path, error->what);
+    } else if (error->word.len == 0) {
+        (void)error_set(why, "%.*s:%u: %s", PATH_QUOTED, path, error->line, error->what);
+    } else {
+        (void)error_set(why, "%.*s:%u: \"%s\": %s", PATH_QUOTED, path, error->line, word,
+                        error->what);
+    }
+}
+
+static struct access *access_parse_with(parse_fn with, struct slice text, const char *path,
+                                        struct error_text *why)
 {
     struct rules rules;
     struct parse_error error = with(text, &rules);
-    struct access *access = error.what ? NULL : make(&rules);
+    struct access *access = error.what ? NULL : access_new(&rules);
 
     if (!access) {
         if (!error.what) {
             error.what = "out of memory";
         }
-        reason_write(why, path, &error);
+        access_explain(why, path, &error);
         rules_clear(&rules);
     }
     return access;
 }
 
-static struct access *read_with(parse_fn with, const char *path, struct error_text *why)
+// Reads up to one byte more than a file may have. NULL, or the error.
+static const char *access_read_bytes(int fd, char *bytes, size_t *len)
+{
+    ssize_t got = 1;
+
+    *len = 0;
+    while (got > 0 && *len <= ACCESS_FILE_MAX) {
+        do {
+            got = read(fd, bytes + *len, ACCESS_FILE_MAX + 1 - *len);
+        } while (got < 0 && errno == EINTR);
+        if (got < 0) {
+            return strerror(errno);
+        }
+        *len += (size_t)got;
+    }
+    return *len > ACCESS_FILE_MAX ? "the file is longer than 1 MiB" : NULL;
+}
+
+// Reads a regular file, and does not wait if the path is anything else. NULL, with `*bytes` for
+// free(), or the error.
+static const char *access_read_file(const char *path, char **bytes, size_t *len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const char *wrong = NULL;
+    struct stat facts;
+
+    *bytes = NULL;
+    if (fd < 0) {
+        return strerror(errno);
+    }
+    if (fstat(fd, &facts) < 0) {
+        wrong = strerror(errno);
+    } else if (!S_ISREG(facts.st_mode)) {
+        wrong = S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file";
+    } else {
+        // Pages that no byte is read to cost nothing.
+        *bytes = malloc(ACCESS_FILE_MAX + 1);
+        wrong = *bytes ? access_read_bytes(fd, *bytes, len) : "out of memory";
+    }
+    (void)close(fd);
+    if (wrong) {
+        free(*bytes);
+    }
+    return wrong;
+}
+
+static struct access *access_read_with(parse_fn with, const char *path, struct error_text *why)
 {
     struct parse_error error = {.line = 0};
     struct access *access;
-    struct text text;
+    char *bytes;
+    size_t len;
 
-    error.what = text_read(path, &text);
+    error.what = access_read_file(path, &bytes, &len);
     if (error.what) {
-        reason_write(why, path, &error);
+        access_explain(why, path, &error);
         return NULL;
     }
-    access = parse(with, slice_of(text.bytes, text.len), path, why);
-    free(text.bytes);
+    access = access_parse_with(with, slice_of(bytes, len), path, why);
+    free(bytes);
     return access;
 }
 
 struct access *access_read(const char *path, struct error_text *why)
 {
-    return read_with(parse_rules, path, why);
+    return access_read_with(parse_rules, path, why);
 }
 
 struct access *access_read_tokens(const char *path, struct error_text *why)
 {
-    return read_with(parse_tokens, path, why);
+    return access_read_with(parse_tokens, path, why);
 }
 
 struct access *access_parse(struct slice text, const char *path, struct error_text *why)
 {
-    return parse(parse_rules, text, path, why);
+    return access_parse_with(parse_rules, text, path, why);
 }
 
 struct access *access_parse_tokens(struct slice text, const char *path, struct error_text *why)
 {
-    return parse(parse_tokens, text, path, why);
+    return access_parse_with(parse_tokens, text, path, why);
 }
 
 void access_free(struct access *access)
