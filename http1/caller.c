@@ -3,7 +3,6 @@
 
 #include "core/base/macros.h"
 
-#include "http1/bearer.h"
 #include "http1/guard.h"
 #include "http1/reply.h"
 #include "http1/request.h"
@@ -14,6 +13,41 @@
 // No site has a longer origin.
 #define ORIGIN_MAX 512
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"tandem\""
+
+// The token of a request: `Authorization: Bearer <token>`.
+enum http1_bearer {
+    HTTP1_BEARER_NONE,  // no Authorization
+    HTTP1_BEARER_OTHER, // another scheme, which is ignored
+    HTTP1_BEARER_TOKEN,
+    HTTP1_BEARER_EMPTY, // the scheme without a token
+    HTTP1_BEARER_TWICE  // more than one Authorization: a proxy may have checked another one
+};
+
+// Sets `*token`, a part of the head that is not empty, for HTTP1_BEARER_TOKEN only.
+static enum http1_bearer http1_bearer_read(const struct http1_fields *fields, struct slice *token)
+{
+    const struct slice scheme = SLICE("Bearer");
+    struct slice text = fields->values[HTTP1_FIELD_AUTHORIZATION];
+
+    if (!http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
+        return HTTP1_BEARER_NONE;
+    }
+    if (http1_repeats(fields, HTTP1_FIELD_AUTHORIZATION)) {
+        return HTTP1_BEARER_TWICE;
+    }
+    if (text.len < scheme.len || !http1_same_word(slice_of(text.ptr, scheme.len), scheme)) {
+        return HTTP1_BEARER_OTHER;
+    }
+    text = slice_from(text, scheme.len);
+    if (text.len > 0 && *text.ptr != ' ') {
+        return HTTP1_BEARER_OTHER;
+    }
+    while (text.len > 0 && *text.ptr == ' ') {
+        text = slice_from(text, 1);
+    }
+    *token = text;
+    return text.len > 0 ? HTTP1_BEARER_TOKEN : HTTP1_BEARER_EMPTY;
+}
 
 static const struct http1_texts *texts_of(const struct http1_conn *conn)
 {
