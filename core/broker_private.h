@@ -47,8 +47,8 @@ struct next_numbers {
 // The indexes of jobs, queues and sessions.
 struct broker_index {
     struct id_map jobs_by_id;
-    struct hash jobs_by_key;  // those with a key (key.h), except
-    struct hash jobs_by_name; // the first of each name
+    struct hash jobs_by_key;  // jobs with a key (key.h), without those in jobs_by_name
+    struct hash jobs_by_name; // the first job of each name
     struct hash dead_letters; // of their records (dead_letter_private.h)
     struct hash queues_by_name;
     struct queue *last_named; // the queue that was found by its name last; NULL if it was removed

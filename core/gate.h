@@ -78,7 +78,7 @@ void gate_restore_rate(struct broker *broker, struct queue *queue);
 // Adapts the gate to another policy of the queue: closes or opens it. Without a policy, or with one
 // that needs no gate, the gate is freed. `recovery_before_for`: gate_recovery_for() under the
 // policy before; 0 without one.
-void gate_set(struct broker *broker, struct queue *queue, nsec_t whole_before_for);
+void gate_set(struct broker *broker, struct queue *queue, nsec_t recovery_before_for);
 
 // Closes or opens the queue after a change of the number of its held jobs.
 void gate_review(struct broker *broker, struct queue *queue);

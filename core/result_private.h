@@ -3,10 +3,10 @@
 #define TANDEM_CORE_RESULT_PRIVATE_H
 
 // Private to the core: memos about jobs that have ended. The result of a job is kept for the
-// `keep_result_for` of its queue's policy (results.h), and its key goes on to stand for the job for
-// the `unique_for` of that policy.
+// `keep_result_for` of its queue's policy (result.h), and its key still joins submissions for the
+// `unique_for` of that policy.
 //
-// Nothing here can fail, but for result_gather(): without memory or room, there is no memo.
+// Only result_gather() can fail: without memory or room, there is no memo.
 
 #include "core/job_private.h"
 #include "core/key.h"

@@ -187,9 +187,7 @@ void session_free(struct session *session)
 }
 
 //
-//
 // Wide sessions
-//
 //
 
 // Has the next ticks make or undo the links, from the first one on.
@@ -317,9 +315,7 @@ static APART void session_stop_wide_wait(struct session *session)
 }
 
 //
-//
 // All sessions
-//
 //
 
 void session_begin_waiting(struct session *session, enum wait_state wait_state)

@@ -22,7 +22,8 @@ struct counts {
     uint64_t submitted; // accepted jobs; a submission that joined a job does not count
     uint64_t completed; // jobs that their worker reported as done
     uint64_t failed;    // jobs that their worker reported as failed, whose last attempt was lost,
-                        // or that nothing retains; buried and moved ones of these, too
+                        // or that are not durable and were buried, or came back without a watch;
+                        // buried and moved ones of these, too
     uint64_t buried;    // jobs set aside, because they failed or because their worker asked for it
     uint64_t timeouts;  // leases that ended by time
     uint64_t retries;   // leases after which the job waits for another attempt: those that ended by
