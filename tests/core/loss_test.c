@@ -125,7 +125,7 @@ static void last_attempt_that_is_lost_is_a_failure(void **state)
     expect_lines("job_failed 1 q 1: its time to run was over");
 }
 
-static void what_goes_well_is_not_logged(void **state)
+static void successes_are_not_logged(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -140,8 +140,8 @@ static void what_goes_well_is_not_logged(void **state)
     expect_lines("");
 }
 
-// As many as there are jobs would drown all else, and cost more than the jobs.
-static void so_many_lines_a_second_and_the_next_says_how_many_there_were_not(void **state)
+// A line for each job would hide all other lines, and cost more than the jobs.
+static void a_second_has_ten_lines_and_the_next_line_has_the_number_omitted(void **state)
 {
     enum { LINES = 10, JOBS = 25 };
     struct stage *s = *state;
@@ -175,8 +175,8 @@ int main(void)
         LOSS_STORY(job_that_loses_its_holder_is_logged),
         LOSS_STORY(resumed_lease_says_what_ended_it),
         LOSS_STORY(last_attempt_that_is_lost_is_a_failure),
-        LOSS_STORY(what_goes_well_is_not_logged),
-        LOSS_STORY(so_many_lines_a_second_and_the_next_says_how_many_there_were_not),
+        LOSS_STORY(successes_are_not_logged),
+        LOSS_STORY(a_second_has_ten_lines_and_the_next_line_has_the_number_omitted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -415,7 +415,7 @@ static void play_once(struct stage *s, uint64_t seed)
     stage_settle(s);
 }
 
-static void whatever_wide_sessions_do_they_get_what_is_theirs(void **state)
+static void wide_sessions_get_the_jobs_that_are_theirs(void **state)
 {
     const char *given = getenv("TANDEM_TEST_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : UINT64_C(20261127);
@@ -433,7 +433,7 @@ static void whatever_wide_sessions_do_they_get_what_is_theirs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whatever_wide_sessions_do_they_get_what_is_theirs),
+        cmocka_unit_test(wide_sessions_get_the_jobs_that_are_theirs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,7 @@ static void link_of_a_wait_that_is_over_counts_for_nothing(void **state)
     stage_expect(s, "w leased 1; other leased 2");
 }
 
-static void who_waits_again_stands_behind_who_has_waited_longer(void **state)
+static void session_that_waits_again_stands_behind_longer_waiters(void **state)
 {
     struct stage *s = *state;
     struct actor *w = wide_worker(s, "w");
@@ -327,7 +327,7 @@ static void subscriptions_are_judged_in_slices(void **state)
     assert_true(slices > MANY / AT_ONCE);
 }
 
-static void rights_that_stay_the_same_are_not_judged_anew(void **state)
+static void equal_rights_are_not_judged_again(void **state)
 {
     struct stage *s = *state;
     struct actor *w = wide_worker(s, "w");
@@ -340,7 +340,7 @@ static void rights_that_stay_the_same_are_not_judged_anew(void **state)
     grants_unref(grants);
 }
 
-static void what_is_lost_is_told_at_the_end(void **state)
+static void lost_queue_is_reported_by_the_last_slice(void **state)
 {
     struct stage *s = *state;
     struct actor *w = wide_worker(s, "w");
@@ -356,7 +356,7 @@ static void what_is_lost_is_told_at_the_end(void **state)
     assert_false(GRANT(w, work_all));
 }
 
-static void what_was_found_out_by_a_job_is_told_at_the_end_too(void **state)
+static void queue_that_a_job_barred_is_reported_by_the_last_slice(void **state)
 {
     static const struct grant all_but_q0[] = {
         {MAY_WORK, {"q1*", 3}}, {MAY_WORK, {"q2*", 3}}, {MAY_WORK, {"q3*", 3}},
@@ -396,7 +396,7 @@ static void forbidden_queue_gives_nothing_from_the_first_slice_on(void **state)
     stage_expect(s, "");
 }
 
-static void forbidden_queue_nudges_nobody_from_the_first_slice_on(void **state)
+static void forbidden_queue_nudges_no_session_from_the_first_slice_on(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open_in_turn(s, "w");
@@ -567,7 +567,7 @@ int main(void)
         STORY(job_of_a_queue_without_a_link_yet_reaches_a_waiting_session),
         STORY(job_of_a_queue_without_a_link_yet_is_there_when_the_wait_ends),
         STORY(link_of_a_wait_that_is_over_counts_for_nothing),
-        STORY(who_waits_again_stands_behind_who_has_waited_longer),
+        STORY(session_that_waits_again_stands_behind_longer_waiters),
         STORY(wait_that_begins_and_ends_while_links_are_undone_leaves_none),
         STORY(nudge_is_awaited_in_slices_and_queues_are_added_meanwhile),
         STORY(session_that_gives_queues_up_meanwhile_is_linked_with_the_rest),
@@ -575,11 +575,11 @@ int main(void)
         STORY(session_may_close_while_links_are_made_or_undone),
         STORY(without_memory_the_queue_that_is_too_much_is_refused),
         STORY(subscriptions_are_judged_in_slices),
-        STORY(rights_that_stay_the_same_are_not_judged_anew),
-        STORY(what_is_lost_is_told_at_the_end),
-        STORY(what_was_found_out_by_a_job_is_told_at_the_end_too),
+        STORY(equal_rights_are_not_judged_again),
+        STORY(lost_queue_is_reported_by_the_last_slice),
+        STORY(queue_that_a_job_barred_is_reported_by_the_last_slice),
         STORY(forbidden_queue_gives_nothing_from_the_first_slice_on),
-        STORY(forbidden_queue_nudges_nobody_from_the_first_slice_on),
+        STORY(forbidden_queue_nudges_no_session_from_the_first_slice_on),
         STORY(queue_gives_again_when_it_has_been_judged),
         STORY(other_grants_start_over),
         STORY(no_rules_at_all_open_everything_in_slices),

@@ -257,7 +257,7 @@ static void failure_ends_as_the_submitter_said(void **state)
     stage_expect(s, "c failed 1; c failed 2; c exception 3 boom");
 }
 
-static void bury_keeps_a_durable_job_whoever_submitted_it(void **state)
+static void bury_keeps_a_durable_job_of_any_submitter(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -527,7 +527,7 @@ int main(void)
         STORY(late_completion_is_refused_after_giving_back),
         STORY(new_session_in_the_place_of_the_last_holder_is_another_one),
         STORY(failure_ends_as_the_submitter_said),
-        STORY(bury_keeps_a_durable_job_whoever_submitted_it),
+        STORY(bury_keeps_a_durable_job_of_any_submitter),
         STORY(job_that_is_not_durable_is_never_buried),
         STORY(release_after_a_delay_waits),
         STORY(release_is_no_attempt),

@@ -57,7 +57,7 @@ static void digest_is(size_t len, size_t step, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void digest_is_what_another_implementation_computes(void **state)
+static void digest_equals_that_of_another_implementation(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -86,7 +86,7 @@ static void digest_does_not_depend_on_the_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digest_is_what_another_implementation_computes),
+        cmocka_unit_test(digest_equals_that_of_another_implementation),
         cmocka_unit_test(digest_does_not_depend_on_the_steps),
     };
 

@@ -46,7 +46,7 @@ static void numbers_of_each_length_are_written_and_read_back(void **state)
     check(UINT64_MAX);
 }
 
-static void what_is_no_number_is_refused(void **state)
+static void text_that_is_not_a_number_is_refused(void **state)
 {
     static const struct slice texts[] = {
         {"", 0}, {"x", 1}, {"1x", 2}, {" 1", 2}, {"-1", 2}, {"18446744073709551616", 20},
@@ -65,7 +65,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_each_length_are_written_and_read_back),
-        cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(text_that_is_not_a_number_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

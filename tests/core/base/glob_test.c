@@ -121,7 +121,7 @@ static void bytes_are_compared_without_a_sign_or_a_locale(void **state)
     assert_false(glob_matches(SLICE("a"), nul));
 }
 
-static void what_is_malformed_is_found_and_fits_nothing(void **state)
+static void malformed_globs_are_detected_and_match_nothing(void **state)
 {
     static const char *const globs[] = {
         "[",     "[a",          "[!",      "[]",      "[!]",     "[a-",     "[a-]x[",
@@ -227,7 +227,7 @@ int main(void)
         cmocka_unit_test(a_set_that_is_turned_round_stands_for_other_bytes),
         cmocka_unit_test(a_backslash_takes_the_meaning_away),
         cmocka_unit_test(bytes_are_compared_without_a_sign_or_a_locale),
-        cmocka_unit_test(what_is_malformed_is_found_and_fits_nothing),
+        cmocka_unit_test(malformed_globs_are_detected_and_match_nothing),
         cmocka_unit_test(no_byte_behind_either_is_read),
         cmocka_unit_test(a_glob_that_is_made_to_be_slow_is_not),
         cmocka_unit_test(valid_globs_mean_what_they_mean_to_the_system),

@@ -15,7 +15,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-static void what_is_allocated_resized_and_freed_is_counted(void **state)
+static void blocks_are_counted_when_allocated_resized_and_freed(void **state)
 {
     size_t before = memory_counted();
     void *block = memory_alloc(100);
@@ -33,7 +33,7 @@ static void what_is_allocated_resized_and_freed_is_counted(void **state)
     memory_free(block, 50);
 }
 
-static void what_is_of_a_kind_counts_as_that_and_all_else_as_other(void **state)
+static void blocks_count_by_their_kind_or_as_other(void **state)
 {
     size_t all = memory_counted();
     size_t journal = memory_counted_of(MEMORY_JOURNAL);
@@ -73,7 +73,7 @@ static void slab_counts_as_what_it_is_for(void **state)
     assert_int_equal(memory_counted_of(MEMORY_OUTPUT), before);
 }
 
-static void what_could_not_be_allocated_is_not_counted(void **state)
+static void failed_allocations_are_not_counted(void **state)
 {
     size_t before = memory_counted();
     void *block = memory_alloc(100);
@@ -233,10 +233,10 @@ static void body_of_new_work_finds_no_memory_where_that_is_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_allocated_resized_and_freed_is_counted),
-        cmocka_unit_test(what_is_of_a_kind_counts_as_that_and_all_else_as_other),
+        cmocka_unit_test(blocks_are_counted_when_allocated_resized_and_freed),
+        cmocka_unit_test(blocks_count_by_their_kind_or_as_other),
         cmocka_unit_test(slab_counts_as_what_it_is_for),
-        cmocka_unit_test(what_could_not_be_allocated_is_not_counted),
+        cmocka_unit_test(failed_allocations_are_not_counted),
         cmocka_unit_test(things_of_slabs_are_counted_until_nothing_is_left),
         cmocka_unit_test(large_blobs_are_counted_however_they_come),
         cmocka_unit_test(tables_are_counted_as_they_grow),

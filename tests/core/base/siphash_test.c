@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void hash_is_what_another_implementation_computes(void **state)
+static void hash_equals_that_of_another_implementation(void **state)
 {
     // By CPython 3.11, which hashes bytes so with the key 0 where PYTHONHASHSEED is 0: of the bytes
     // 0, 1, 2 and so on, the first of them alone, the first two, up to 32.
@@ -78,7 +78,7 @@ static void hash_depends_on_each_byte_and_on_the_length(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hash_is_what_another_implementation_computes),
+        cmocka_unit_test(hash_equals_that_of_another_implementation),
         cmocka_unit_test(key_is_taken_in_as_its_authors_say),
         cmocka_unit_test(hash_depends_on_both_halves_of_the_key),
         cmocka_unit_test(hash_depends_on_each_byte_and_on_the_length),

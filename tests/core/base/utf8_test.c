@@ -40,7 +40,7 @@ static void characters_of_each_length_are_utf8(void **state)
     assert_all(texts, true);
 }
 
-static void what_is_cut_overlong_a_surrogate_or_too_high_is_not(void **state)
+static void cut_overlong_surrogate_and_too_high_sequences_are_invalid(void **state)
 {
     static const char *const texts[] = {
         "\x80",
@@ -72,7 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_of_each_length_are_utf8),
-        cmocka_unit_test(what_is_cut_overlong_a_surrogate_or_too_high_is_not),
+        cmocka_unit_test(cut_overlong_surrogate_and_too_high_sequences_are_invalid),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
