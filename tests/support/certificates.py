@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Certificates for tests, made by the program `openssl` when they are needed.
 
-certificates.py FOLDER writes to a folder that is there: ca.pem, of an authority; server.pem and
-server.key, of 127.0.0.1 and localhost; client.pem and client.key, of a client. They are good for a
+certificates.py FOLDER writes to an existing folder: ca.pem, of an authority; server.pem and
+server.key, of 127.0.0.1 and localhost; client.pem and client.key, of a client. They are valid for a
 day.
 """
 
@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import sys
 
-# So that nothing depends on the configuration of the machine.
+# In place of the configuration of the machine.
 CONFIG = "[req]\ndistinguished_name = name\n[name]\n"
 KEY = "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
 AUTHORITY = "basicConstraints=critical,CA:TRUE"
@@ -19,7 +19,7 @@ LOCAL = "DNS:localhost,IP:127.0.0.1"
 
 
 def openssl(*arguments):
-    """What `openssl` prints, which ends well."""
+    """Runs `openssl`, which must succeed. Returns its output."""
     done = subprocess.run(["openssl", *map(str, arguments)], check=False, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
@@ -37,8 +37,8 @@ class Pair:
 
 
 class Authority(Pair):
-    """Who vouches for certificates. `name` is that of its files, too, which are there already if
-    another authority has issued them."""
+    """A certificate authority. Its files have its name; existing ones are used, such as those of an
+    intermediate authority, which another one has issued."""
 
     def __init__(self, folder, name="ca"):
         super().__init__(folder, name)
@@ -55,7 +55,7 @@ class Authority(Pair):
                 pair.certificate, "-subj", subject, "-days", 1, *added)
 
     def issue(self, name, alt_names="", subject=None, days=1, extensions=()):
-        """A certificate with files of that name; one of -1 days has expired."""
+        """Issues a certificate with files of that name. With -1 days it has expired."""
         pair = Pair(self.folder, name)
         request = self.folder / f"{name}.csr"
         added = [f"subjectAltName={alt_names}"] if alt_names else []
@@ -71,7 +71,7 @@ class Authority(Pair):
         return self.issue(name, alt_names)
 
     def self_signed(self, name):
-        """A certificate that nobody vouches for but itself."""
+        """A certificate that is signed with its own key."""
         pair = Pair(self.folder, name)
         self.sign_itself(pair, f"/O=Tandem tests/CN={name}")
         return pair

@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_CHANCE_H
 #define TANDEM_TESTS_CHANCE_H
 
-// Chance that is the same in each run of a test.
+// Pseudo-random numbers, the same in each run of a test.
 
 #include <stdint.h>
 

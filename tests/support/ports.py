@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Ports for servers that cannot be asked for any free one. Run, it prints one, which it keeps until
-its input ends."""
+"""Ports for servers that cannot choose a free port themselves. As a program, it prints a port, and
+reserves it until its input ends."""
 
 import socket
 import sys
 
 
 def reserve():
-    """A socket that has a free port: until it is closed, only who names the port can have it. A
-    server that allows the reuse of addresses can listen there, as this socket only is bound."""
+    """A socket that is bound to a free port: the system gives that port to no other process until
+    the socket is closed. A server that sets SO_REUSEADDR can still listen there, since this socket
+    does not listen."""
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind(("127.0.0.1", 0))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""PostgreSQL clusters that are a test's own, in a folder that goes with them. INITDB names that
-program of a PostgreSQL, which has the server's others beside it. They do not sync: what they say was
-committed is there after a kill of theirs, but not after one of the machine.
+"""PostgreSQL clusters for tests, each in a folder that is removed with it. INITDB is the path of
+`initdb`; the other programs of the server are beside it. The clusters do not sync: committed data
+survives a kill of their processes, but not a crash of the machine.
 
-Run, it starts a cluster, and then a command, to whose environment it adds the cluster's connection
-string as POSTGRES: postgres.py [SETTING=VALUE]... COMMAND..."""
+As a program, it starts a cluster and runs a command, with the cluster's connection string in the
+environment variable POSTGRES: postgres.py [SETTING=VALUE]... COMMAND..."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ INITDB = shutil.which(os.environ.get("INITDB", "/usr/lib/postgresql/15/bin/initd
 CLIENTS = "/usr/lib/postgresql/15/bin"
 SECONDS = 120
 
-# It does not run as root, nor in a folder that is only root's.
+# PostgreSQL refuses to run as root, and must be able to read its folder.
 ROOT = os.getuid() == 0
 USER = "nobody" if ROOT else pwd.getpwuid(os.getuid()).pw_name
 AS_USER = {"user": "nobody", "group": "nogroup", "extra_groups": []} if ROOT else {}
@@ -33,21 +33,21 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "16MB",
 
 
 def tool(name):
-    """The path of a program of that PostgreSQL. Those of clients come by a package of their own,
-    and are where that one is installed, if the server is not."""
+    """The path of a program of PostgreSQL. The client programs are in a package of their own, so
+    that they may be in another folder than the server."""
     beside = pathlib.Path(INITDB).resolve().parent / name
     return str(beside if beside.exists() else pathlib.Path(CLIENTS, name))
 
 
 def run(name, *arguments, **options):
-    """Runs such a program to its end, as the user who has the clusters."""
+    """Runs a program of PostgreSQL as the user who owns the clusters. Returns its output."""
     return subprocess.run([tool(name), *arguments], check=True, cwd="/", text=True,
                           stdout=subprocess.PIPE, **AS_USER, **options).stdout
 
 
 class Cluster:
-    """A PostgreSQL that listens at a unix socket, in its folder, and at a free port. Others connect
-    without a password, as USER, who may do everything."""
+    """A PostgreSQL server that listens at a unix socket in its folder, and at a free port. Clients
+    connect without a password, as USER, who is a superuser."""
 
     def __init__(self, parent=None, **settings):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tandem-postgres-", dir=parent))
@@ -60,36 +60,36 @@ class Cluster:
         self.process = None
 
     def make(self):
-        """A new one."""
+        """Creates a new cluster."""
         run("initdb", "-D", self.data, "-A", "trust", "-E", "SQL_ASCII", "--locale", "C",
             "--no-sync")
         return self
 
     def copy(self, primary, **conninfo):
-        """A standby of another cluster, which it follows from its start on. The words of
-        `conninfo` are those of its connection to that one."""
+        """Makes this a standby of another cluster, which it follows from its start on, by a
+        connection with these parameters."""
         return self.back_up(primary).follow_on(primary, **conninfo)
 
     def back_up(self, primary, *options):
-        """Begins as that one is, which may be at work."""
+        """Copies the files of a primary, which may be running."""
         run("pg_basebackup", "-D", self.data, "--no-sync", "-c", "fast", "-d", primary.place(),
             *options)
         return self
 
     def recover(self, archive):
-        """From its next start on it has what that folder of WAL files has."""
+        """At its next start it replays that folder of WAL files."""
         self.settings["restore_command"] = f"cp {archive}/%f %p"
         self.begin_as("recovery")
         return self
 
     def rewind(self, primary):
-        """The same of one that was a primary itself and has its files still."""
-        primary.sql("CHECKPOINT")  # or its files do not say yet that it was promoted
+        """Makes a former primary, which still has its files, a standby of the new one."""
+        primary.sql("CHECKPOINT")  # otherwise its files may not show yet that it was promoted
         run("pg_rewind", "-D", self.data, "--no-sync", "--source-server", primary.place())
         return self.follow_on(primary)
 
     def follow_on(self, primary, **conninfo):
-        """Follows that one, whose files it has, from its next start on."""
+        """From its next start on, it follows the primary whose files it has."""
         words = {"host": primary.folder, "port": primary.port, "user": USER, **conninfo}
         self.settings["primary_conninfo"] = " ".join(f"{key}={value}"
                                                      for key, value in words.items())
@@ -97,7 +97,7 @@ class Cluster:
         return self
 
     def follow(self):
-        """Is a standby from its next start on."""
+        """From its next start on, it is a standby."""
         self.begin_as("standby")
 
     def begin_as(self, what):
@@ -107,7 +107,7 @@ class Cluster:
             shutil.chown(path, "nobody")
 
     def start(self):
-        """Returns when it takes connections."""
+        """Starts the server. Returns when it accepts connections."""
         settings = {"listen_addresses": "127.0.0.1", "port": self.port,
                     "unix_socket_directories": self.folder, **self.settings}
         words = [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
@@ -131,41 +131,41 @@ class Cluster:
             time.sleep(0.02)
 
     def place(self, **words):
-        """A connection string, by the unix socket unless `words` say otherwise."""
+        """A connection string; `words` replace its parameters, which name the unix socket."""
         words = {"host": self.folder, "port": self.port, "user": USER, "dbname": "postgres",
                  **words}
         return " ".join(f"{key}={value}" for key, value in words.items())
 
     def address(self, **words):
-        """The same by TCP."""
+        """The same for TCP."""
         return self.place(host="127.0.0.1", **words)
 
     def sql(self, text):
-        """What it answers: lines, with | between fields."""
+        """Executes the statement. Returns lines, with | between fields."""
         return run("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", self.place(),
                    "-c", text).strip()
 
     def reload(self, **settings):
-        """Changes settings, for those who are connected too, sooner or later."""
+        """Changes settings, also for open connections, which apply them a little later."""
         for key, value in settings.items():
             self.sql(f"ALTER SYSTEM SET {key} = {value}")
             self.settings.pop(key, None)
         self.sql("SELECT pg_reload_conf()")
 
     def promote(self):
-        """A standby becomes a primary. Returns when it takes writes."""
+        """Promotes a standby. Returns when it accepts writes."""
         self.sql("SELECT pg_promote()")
         self.wait_until(lambda: self.sql("SELECT pg_is_in_recovery()") == "f")
 
     def stop(self, with_signal=signal.SIGINT):
-        """Ends it: SIGINT drops who is connected, SIGQUIT is a crash."""
+        """Stops the server: SIGINT closes all connections, SIGQUIT is a crash."""
         if self.process:
             self.process.send_signal(with_signal)
             self.process.wait()
             self.process = None
 
     def processes(self):
-        """The numbers of all its processes, the first of which starts the others."""
+        """The ids of all its processes; the first one is the parent of the others."""
         first = self.process.pid
         others = pathlib.Path(f"/proc/{first}/task/{first}/children").read_text().split()
         return [first, *map(int, others)]
@@ -176,15 +176,15 @@ class Cluster:
                 os.kill(process, with_signal)
 
     def kill(self):
-        """All its processes at once, as when the machine loses power."""
+        """Kills all its processes at once, as a power failure does."""
         if self.process:
-            self.process.send_signal(signal.SIGSTOP)  # it starts no more others
+            self.process.send_signal(signal.SIGSTOP)  # it starts no further processes
             self.signal_all(signal.SIGKILL)
             self.process.wait()
             self.process = None
 
     def close(self):
-        """Ends it, and leaves nothing behind."""
+        """Stops the server, and removes its folder."""
         self.stop(signal.SIGQUIT)
         self.reserved.close()
         shutil.rmtree(self.folder, ignore_errors=True)

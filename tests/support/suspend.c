@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-// Stands between a process and its clocks (LD_PRELOAD), so that a test can have the machine
-// suspended and its wall clock set.
+// Replaces the clock functions of a process (LD_PRELOAD), so that a test can simulate that the
+// machine was suspended, or that its wall clock was set.
 //
 //   SUSPEND_CLOCKS  a file of two numbers of 64 bits, which the test writes at any time: by how
 //                   many nanoseconds CLOCK_BOOTTIME and CLOCK_REALTIME are ahead. CLOCK_MONOTONIC
 //                   stays as it is
-//   SUSPEND_NEWS    a FIFO that stands for the timer of CLOCK_REALTIME: the test writes 8 bytes to
-//                   it where the system would cancel that, as it does when the clock has jumped
+//   SUSPEND_NEWS    a FIFO in place of the timer of CLOCK_REALTIME: the test writes 8 bytes to it
+//                   when the system would cancel the timer, as it does when the clock has jumped
 
 // RTLD_NEXT is a GNU extension.
 #define _GNU_SOURCE
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void begin(void)
     ahead = map;
 }
 
-// The function that would have been called. (No cast makes a function of an object's pointer.)
+// Declares `next`, the replaced function. (No cast makes a function of an object's pointer.)
 #define NEXT(name)                                                                                 \
     __typeof__(&(name)) next = NULL;                                                               \
     *(void **)&next = dlsym(RTLD_NEXT, #name)

@@ -12,7 +12,7 @@ static const char *const settings[] = {"--set", "server.io_threads=" IO_THREADS,
                                        "server.io_spread=always"};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// Whether it will serve anybody: settings that are only printed are as they were named.
+// False for commands that serve no client: the settings that they print must be the test's own.
 static int will_serve(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -25,7 +25,7 @@ static int will_serve(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    // In front of the others, so that what a test itself sets has the last word.
+    // Before the test's own settings, so that these take precedence.
     const char **words = calloc((size_t)argc + SETTINGS + 1, sizeof *words);
     int count = 0;
 

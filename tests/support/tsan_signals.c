@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// ThreadSanitizer makes what it keeps of a thread's signals at the thread's first call that may
-// block, and loses a signal that comes meanwhile: a program that is stopped as soon as it has
-// started runs for ever. So that call is made before anybody knows of the process.
+// ThreadSanitizer allocates its state of a thread's signals at the thread's first call that may
+// block, and loses a signal that arrives meanwhile: a program that is stopped right after its start
+// would run for ever. So this call is made before any other process knows of this one.
 #include <poll.h>
 #include <stddef.h>
 
