@@ -24,8 +24,8 @@
 struct access {
     struct rules rules;
     struct interned interned;
-    struct peer peer; // that is looked at
-    uint64_t set[];   // of the rules that fit
+    struct peer peer; // the peer that is being compared
+    uint64_t set[];   // a bit for each rule that matches
 };
 
 typedef struct parse_error (*parse_fn)(struct slice text, struct rules *rules);
@@ -42,7 +42,7 @@ static struct access *access_new(const struct rules *rules)
     return access;
 }
 
-// Writes the word with bytes that do not print as \xHH, and cut if it is long.
+// Writes the word. Bytes that are not printable are written as \xHH, and a long word is cut.
 static void access_quote_word(struct slice word, char quoted[WORD_QUOTED + BYTE_QUOTED])
 {
     static const char digits[] = "0123456789abcdef";
@@ -63,7 +63,7 @@ static void access_quote_word(struct slice word, char quoted[WORD_QUOTED + BYTE_
     quoted[to] = '\0';
 }
 
-// Says why a file is refused: `PATH:LINE: "word": error`.
+// Sets the error of a refused file: `PATH:LINE: "word": error`.
 static void access_explain(struct error_text *why, const char *path,
                            const struct parse_error *error)
 {
@@ -97,7 +97,7 @@ static struct access *access_parse_with(parse_fn with, struct slice text, const 
     return access;
 }
 
-// Reads up to one byte more than a file may have. NULL, or the error.
+// Reads at most one byte more than the limit. Returns NULL, or the error.
 static const char *access_read_bytes(int fd, char *bytes, size_t *len)
 {
     ssize_t got = 1;
@@ -115,8 +115,8 @@ static const char *access_read_bytes(int fd, char *bytes, size_t *len)
     return *len > ACCESS_FILE_MAX ? "the file is longer than 1 MiB" : NULL;
 }
 
-// Reads a regular file, and does not wait if the path is anything else. NULL, with `*bytes` for
-// free(), or the error.
+// Reads a regular file; does not block if the path is another kind of file. Returns NULL, and the
+// caller must free() `*bytes`, or the error.
 static const char *access_read_file(const char *path, char **bytes, size_t *len)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -132,7 +132,7 @@ static const char *access_read_file(const char *path, char **bytes, size_t *len)
     } else if (!S_ISREG(facts.st_mode)) {
         wrong = S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file";
     } else {
-        // Pages that no byte is read to cost nothing.
+        // Untouched pages use no memory.
         *bytes = malloc(ACCESS_FILE_MAX + 1);
         wrong = *bytes ? access_read_bytes(fd, *bytes, len) : "out of memory";
     }

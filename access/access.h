@@ -2,12 +2,12 @@
 #ifndef TANDEM_ACCESS_ACCESS_H
 #define TANDEM_ACCESS_ACCESS_H
 
-// Who may do what: the rules of one file, and what they grant to a caller. A caller is who its
-// address, its user, its certificate or its token says that it is. The rules of all that fit add
-// up; the grants are those of the core (core/grants.h), which alone looks at them afterwards.
-// ACCESS.md has the rules as they are written.
+// Access control: the rules of one file, and the rights that they grant to a caller. A caller is
+// identified by its address, its user, its certificate or its token. The rules that match a caller
+// add up. The result is a set of grants (core/grants.h), and only the core checks them. ACCESS.md
+// describes the syntax of the rules.
 //
-// Rules do not change: a file that is read again makes new ones. One thread.
+// Rules do not change: reading the file again makes new ones. One thread uses them.
 
 #include "core/base/error_text.h"
 #include "core/base/macros.h"
@@ -19,64 +19,65 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// How many names of a peer are looked at.
+// The maximum number of names of a peer that are compared with rules.
 #define ACCESS_NAMES_MAX 64
 
-// What a peer is by itself. Zeroed, it is nobody.
+// The identity of a peer that has shown no token. If it is zeroed, only rules for any caller match.
 struct access_peer {
-    bool has_address;        // it came over IP
-    struct in6_addr address; // an IPv4 one is mapped (::ffff:a.b.c.d)
-    bool has_user;           // it came by a unix socket, whose other end is
+    bool has_address;        // the peer connected over IP
+    struct in6_addr address; // an IPv4 address is mapped (::ffff:a.b.c.d)
+    bool has_user;           // the peer is a process of `user`, connected by a unix socket
     uid_t user;
-    const gid_t *groups; // of the user, with its first; borrowed
+    const gid_t *groups; // of the user, including the primary group; borrowed
     size_t group_count;
-    const struct slice *names; // of its certificate: common name, and alternative names of kinds
-                               // DNS, email, URI and IP address, without their kind; borrowed
+    const struct slice *names; // of its certificate: the common name, and alternative names of the
+                               // kinds DNS, email, URI and IP address, without the kind; borrowed
     size_t name_count;
 };
 
 struct access;
 
-// Reads the rules; NULL with the reason in `why` where the file cannot be read or any line of it is
-// wrong. Looks up the users and groups that it names.
+// Reads the rules, and looks up the users and groups that they name. NULL, with `*why`: the file
+// cannot be read, or a line is invalid.
 struct access *access_read(const char *path, struct error_text *why) MUST_USE;
 
-// The same with a file of http.tokens: a line for each token, with its hash and the globs of
-// functions that it may submit to, and whose jobs it may see and cancel. Its tokens are named
+// The same for a file of http.tokens. Each line has the hash of a token and globs of functions: the
+// token may submit to these functions, and observe and cancel their jobs. Its name is
 // http.tokens:LINE.
 struct access *access_read_tokens(const char *path, struct error_text *why) MUST_USE;
 
-// The same with texts in memory, which are copied; `path` is for the reason.
+// The same for a text in memory, which is copied. Messages name it `path`.
 struct access *access_parse(struct slice text, const char *path, struct error_text *why) MUST_USE;
 struct access *access_parse_tokens(struct slice text, const char *path,
                                    struct error_text *why) MUST_USE;
 
-// NULL is allowed. Grants that were made of the rules stay.
+// NULL is allowed. Grants that were made from the rules stay valid.
 void access_free(struct access *access);
 
-// What the rules grant to a peer that has shown no token; the caller has a reference. NULL without
-// memory: nothing is granted then. Those to whom the same rules of one `access` apply share their
-// grants, so that whether two are the same shows in their addresses.
+// The grants of a peer that has shown no token; the caller gets a reference. NULL: no memory, and
+// the peer has no rights. Callers that match the same rules of one `access` share their grants, so
+// equal addresses of grants mean equal rights.
 struct grants *access_of_peer(struct access *access, const struct access_peer *peer) MUST_USE;
 
-// What log lines call such a peer: the ROLE of the first rule that fits it and has one; empty where
-// none has. Borrowed from `access`.
+// The name of such a peer in log lines: the ROLE of the first rule that matches it and has one;
+// empty if there is none. Borrowed from `access`.
 struct slice access_role_of_peer(struct access *access, const struct access_peer *peer);
 
-// How many tokens and rules are looked at for a token and what it grants.
+// The number of tokens and rules that the check of a token compares.
 size_t access_count(const struct access *access);
 
-// The token of that text, as a number for access_of_token(); 0: there is none. Takes the same time
-// whichever it is.
+// The number of the token, for access_of_token(). 0: the token is unknown. The time does not depend
+// on the token.
 unsigned access_find_token(const struct access *access, struct slice text);
 
-// After the file was read again: the token that has the hash of that one in `before`, whatever its
-// name is now. One that has got another hash has been revoked: 0.
+// The number of the token whose hash is that of `token` in `before`, the rules before the file was
+// read again; its name may have changed. 0: no token has that hash now, so the token was revoked.
 unsigned access_find_token_again(const struct access *access, const struct access *before,
                                  unsigned token);
 struct slice access_token_name(const struct access *access, unsigned token);
 
-// What the rules grant to whoever has shown that token, whatever else it is. As access_of_peer().
+// The grants of a caller that has shown the token, whatever its other identity. Otherwise as
+// access_of_peer().
 struct grants *access_of_token(struct access *access, unsigned token) MUST_USE;
 
 // As access_role_of_peer().

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Sets are kept without being looked at until there are so many.
+// The number of sets below which no sweep takes place.
 #define SWEEP_LEAST 64
 
 struct entry {
     struct hash_node node;
     struct list_node link;
     uint64_t hash;
-    struct grants *grants; // one reference
+    struct grants *grants; // a reference
     uint64_t set[];
 };
 
@@ -46,8 +46,8 @@ void interned_clear(struct interned *interned)
     hash_clear(&interned->sets);
 }
 
-// As it takes place when there are twice as many as were in use last time, it costs each set that
-// is made no more than a few steps.
+// Frees the sets without users. A sweep takes place when there are twice as many sets as were in
+// use after the last one, so its cost for each set that is made is constant.
 static void sweep(struct interned *interned)
 {
     struct list_node *next;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_ACCESS_INTERNED_H
 #define TANDEM_ACCESS_INTERNED_H
 
-// Grants, one for each set of rules that somebody fits: those to whom the same rules apply share
-// them. A set that nobody has any more goes when more are made.
+// Interned grants: one for each set of rules that matches a caller, so callers that match the same
+// rules share it. Grants without users are freed when others are made.
 
 #include "access/rules.h"
 
@@ -19,17 +19,17 @@
 
 struct interned {
     const struct rules *rules; // borrowed
-    size_t words;              // of a set
+    size_t words;              // in a set
     struct hash sets;          /* private */
     struct list_node all;      /* private */
-    size_t sweep_at; /* private: how many sets there are when it is looked for unused ones */
+    size_t sweep_at;           /* private: the number of sets at which unused ones are freed */
 };
 
 void interned_init(struct interned *interned, const struct rules *rules);
 void interned_clear(struct interned *interned);
 
-// What the rules of that set grant; the caller has a reference. The set has a bit for each rule,
-// the lowest of the first word for the first. NULL without memory.
+// The grants of a set of rules; the caller gets a reference. The set has a bit for each rule, and
+// the first rule is the lowest bit of the first word. NULL: no memory.
 struct grants *interned_get(struct interned *interned, const uint64_t *set) MUST_USE;
 
 #endif

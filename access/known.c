@@ -6,7 +6,7 @@
 
 #define FIRST_ROOM 8
 
-// The tables are made of what the administrator has written: no secret is needed.
+// The keys of the tables come from the administrator, so the hash needs no secret.
 static uint64_t hash_name(struct slice name)
 {
     uint64_t hash = 0;

@@ -63,7 +63,7 @@ bool line_item(struct slice *list, struct slice *item)
     return true;
 }
 
-// The value of a hexadecimal digit; 16 for anything else.
+// The value of a hexadecimal digit; 16: not a digit.
 static unsigned digit(char c)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
@@ -73,7 +73,7 @@ static unsigned digit(char c)
     return !found || at < 16 ? at : at - 6;
 }
 
-// Whether two digits stand behind each \x.
+// Whether two hexadecimal digits follow each \x.
 static bool has_digits(const char *glob, size_t len)
 {
     for (size_t at = 0; at + 1 < len; at++) {

@@ -39,7 +39,7 @@ static bool read_address(struct slice text, struct net *net)
     return inet_pton(AF_INET6, string, &net->address) == 1;
 }
 
-// Whether all bits behind those that count are 0.
+// Whether all bits after the prefix are 0.
 static bool is_first(const struct net *net)
 {
     for (unsigned bit = net->bits; bit < 128; bit++) {
@@ -58,15 +58,15 @@ const char *net_read(struct slice text, struct net *net)
 
     *net = (struct net){.bits = 0};
     if (len == 0 || !read_address(slice_of(text.ptr, len), net)) {
-        return "no address of IPv4 or IPv6";
+        return "not an IPv4 or IPv6 address";
     }
     bits = net->v4 ? 32 : 128;
     if (slash && (!digits_read(slice_from(text, len + 1), &bits) || bits > (net->v4 ? 32 : 128))) {
-        return "behind the / stands no number of bits that such an address has";
+        return "the number of bits after the / is not valid for this address";
     }
     net->bits = (unsigned)bits + (net->v4 ? MAPPED_BITS : 0);
     if (!is_first(net)) {
-        return "the address has bits set behind those that count";
+        return "the address has bits set after its network";
     }
     net->v4 = net->v4 || (bool)IN6_IS_ADDR_V4MAPPED(&net->address);
     return NULL;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_ACCESS_NET_H
 #define TANDEM_ACCESS_NET_H
 
-// Networks: all addresses that begin with the same bits. An IPv4 address that is mapped into IPv6
-// (::ffff:a.b.c.d) is that IPv4 address: no network of IPv6 has it, not even ::/0.
+// Networks: the addresses with a common prefix. An IPv4 address that is mapped into IPv6
+// (::ffff:a.b.c.d) counts as IPv4, so no IPv6 network contains it, not even ::/0.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -12,13 +12,12 @@
 #include <stdbool.h>
 
 struct net {
-    struct in6_addr address; // an IPv4 one is mapped
-    unsigned bits;           // of the address above, 0 to 128
+    struct in6_addr address; // an IPv4 address is mapped
+    unsigned bits;           // the length of the prefix in `address`, 0 to 128
     bool v4;
 };
 
-// Reads an address, or an address, / and how many bits count. NULL where it is one; else what is
-// wrong.
+// Reads an address, or an address, a / and the length of a prefix. Returns NULL, or the error.
 const char *net_read(struct slice text, struct net *net) MUST_USE;
 
 bool net_has(const struct net *net, const struct in6_addr *address);

@@ -4,7 +4,7 @@
 #include "access/line.h"
 #include "access/reading.h"
 
-// A token that is named only, never with its hash.
+// Finds a token that is named, but whose hash no line gives.
 static struct parse_error find_unhashed(const struct known_list *tokens)
 {
     for (size_t i = 0; i < tokens->count; i++) {

@@ -2,26 +2,26 @@
 #ifndef TANDEM_ACCESS_PARSE_H
 #define TANDEM_ACCESS_PARSE_H
 
-// Text becomes rules: a rule a line, or, of the tokens of HTTP, a token a line.
+// Parses a file of rules, one in each line, or a file of HTTP tokens, one in each line.
 
 #include "access/rules.h"
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
-// What is wrong in a text.
+// The first error in a text.
 struct parse_error {
-    unsigned line;     // 0: no line of it
-    struct slice word; // of the rules' text; empty: no word of it
-    const char *what;  // NULL: nothing is wrong
+    unsigned line;     // 0: not in a particular line
+    struct slice word; // in the text of the rules; empty: not a particular word
+    const char *what;  // NULL: no error
 };
 
-// Each makes rules, which rules_clear() frees, whatever is wrong with the text.
+// These functions set `*rules`, which rules_clear() must free even if there is an error.
 
-// Of a file of rules.
+// A file of rules.
 struct parse_error parse_rules(struct slice text, struct rules *rules) MUST_USE;
 
-// Of a file of tokens of HTTP.
+// A file of HTTP tokens.
 struct parse_error parse_tokens(struct slice text, struct rules *rules) MUST_USE;
 
 #endif

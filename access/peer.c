@@ -6,7 +6,8 @@ char peer_fold(char c)
     return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
-// A name with a control character, NUL above all, is made to be taken for another.
+// A name with control characters, for example NUL, may be an attempt to be mistaken for another
+// name.
 static bool may_fit(struct slice name)
 {
     if (name.len == 0 || name.len > PEER_NAME_MOST) {

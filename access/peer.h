@@ -2,30 +2,30 @@
 #ifndef TANDEM_ACCESS_PEER_H
 #define TANDEM_ACCESS_PEER_H
 
-// A peer, made ready to be compared with many rules.
+// A peer, prepared for the comparison with many rules.
 
 #include "access/access.h"
 
-// The longest name that is compared, in bytes.
+// The maximum length of a name that is compared, in bytes.
 #define PEER_NAME_MOST 1024
-// The longest that a name of DNS is.
+// The maximum length of a DNS name.
 #define PEER_HOST_MOST 255
 
 struct peer_name {
     struct slice name; // borrowed from the peer
-    bool is_host;      // it may be a name of DNS: upper and lower case are the same, as in
+    bool is_host;      // the name may be a DNS name: `folded` is the name in lower case
     char folded[PEER_HOST_MOST];
 };
 
 struct peer {
     const struct access_peer *known; // borrowed
     size_t count;
-    struct peer_name names[ACCESS_NAMES_MAX]; // those that may fit a rule
+    struct peer_name names[ACCESS_NAMES_MAX]; // the names that may match a rule
 };
 
 void peer_init(struct peer *peer, const struct access_peer *known);
 
-// Upper-case letters of ASCII become lower-case ones.
+// Converts an ASCII letter to lower case; returns other bytes unchanged.
 char peer_fold(char c);
 
 #endif

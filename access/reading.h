@@ -2,7 +2,7 @@
 #ifndef TANDEM_ACCESS_READING_H
 #define TANDEM_ACCESS_READING_H
 
-// A line becomes a rule.
+// Parses a line into a rule.
 
 #include "access/rules.h"
 
@@ -12,20 +12,20 @@
 #define READING_NO_MEMORY "out of memory"
 
 struct reading {
-    struct rules *rules; // with the text that the lines are of
-    unsigned line;       // which it is
-    struct slice word;   // that is looked at
-    struct rule *rule;   // that it becomes
+    struct rules *rules; // has the text of the lines
+    unsigned line;       // the number of the line
+    struct slice word;   // the word that is being read
+    struct rule *rule;   // the rule that the line becomes
 };
 
-// Each reads one line and adds at most one rule. NULL where the line is good; else what is wrong
-// with `word`, or, where that is empty, with the whole line.
+// Each function reads one line and adds at most one rule. Returns NULL, or the error, which is
+// about `word`, or, if that is empty, about the line.
 
 // WHO MAY QUEUES [ROLE]
 const char *reading_rule(struct reading *reading, struct slice line) MUST_USE;
 
-// HASH GLOBS: a token of HTTP may submit to these functions, and see and cancel their jobs. It is
-// named after the line in which its hash stands first.
+// HASH GLOBS: an HTTP token that may submit to these functions, and observe and cancel their jobs.
+// Its name has the number of the first line with its hash.
 const char *reading_token(struct reading *reading, struct slice line) MUST_USE;
 
 #endif

@@ -27,7 +27,7 @@ static const char *read_token(struct reading *reading, struct slice text)
     struct token_digest digest;
     struct known *known;
 
-    // What stands behind the name may be the token itself, by mistake: that is for no log.
+    // The text after the name may be the token itself, by mistake, and must not be logged.
     reading->word.len -= text.len - name.len;
     if (name.len == 0 || name.len > NAME_MOST) {
         return "the name of a token has 1 to 64 bytes";
@@ -70,7 +70,7 @@ static const char *read_net(struct reading *reading, struct slice text)
     return who_read_net(text, &reading->rule->who);
 }
 
-// Behind the colon of a kind that is none may stand a token all the same.
+// Even after an unknown kind, the text after the colon may be a token.
 static void hide_rest(struct reading *reading)
 {
     const char *colon = memchr(reading->word.ptr, ':', reading->word.len);
@@ -97,7 +97,7 @@ static const char *read_who(struct reading *reading, struct slice word)
         }
     }
     hide_rest(reading);
-    return "WHO is any, token:, cert:, user:, group: or net:";
+    return "WHO must be any, token:, cert:, user:, group: or net:";
 }
 
 static const char *read_may(struct reading *reading, struct slice word)
@@ -120,7 +120,8 @@ static const char *read_may(struct reading *reading, struct slice word)
         }
         if (!rights) {
             reading->word = item;
-            return "MAY is a list of submit, work, observe, operate and admin, with commas";
+            return "MAY must be a list of submit, work, observe, operate and admin, separated by "
+                   "commas";
         }
         reading->rule->rights |= rights;
     }
@@ -152,10 +153,10 @@ static const char *read_nothing(struct reading *reading, struct slice word)
 {
     (void)reading;
     (void)word;
-    return "behind ROLE nothing may stand but a comment";
+    return "only a comment may follow ROLE";
 }
 
-// Takes the next word that is not part of a comment.
+// Takes the next word; a comment ends the line.
 static bool next_word(struct slice *line, struct slice *word)
 {
     return line_word(line, word) && *word->ptr != '#';

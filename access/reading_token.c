@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-// Room for the name of a token that has none.
+// Room for a name that is made for a token.
 #define NAME_MAX_SIZE 32
 
-// What tokens of HTTP may do with the functions of their globs.
+// The rights of an HTTP token on the functions of its globs.
 #define TOKEN_RIGHTS (MAY_SUBMIT | MAY_OBSERVE | MAY_CANCEL)
 
 static struct known *token_of_line(struct reading *reading, const struct token_digest *digest)
@@ -28,7 +28,7 @@ static struct known *token_of_line(struct reading *reading, const struct token_d
     return known && !known_set_digest(tokens, known, digest) ? known : NULL;
 }
 
-// Here words divide globs as commas do, and an empty one is none.
+// Blanks separate globs as commas do, and empty globs are skipped.
 static const char *read_globs(struct reading *reading, struct slice line)
 {
     const char *wrong = NULL;
@@ -56,9 +56,9 @@ const char *reading_token(struct reading *reading, struct slice line)
         return wrong;
     }
     if (!token_digest_read(reading->word, &digest)) {
-        // It may be the token itself, by mistake: that is for no log.
+        // The word may be the token itself, by mistake, and must not be logged.
         reading->word.len = 0;
-        return "the line begins with no hash of a token";
+        return "the line does not begin with the hash of a token";
     }
     reading->rule = rules_add(reading->rules);
     known = reading->rule ? token_of_line(reading, &digest) : NULL;

@@ -56,7 +56,7 @@ const char *rules_unescape(struct rules *rules, struct slice *glob)
     size_t len = line_unescape(rules->text + (glob->ptr - rules->text), glob->len);
 
     if (len > glob->len) {
-        return "behind \\x stand no two hexadecimal digits";
+        return "\\x is not followed by two hexadecimal digits";
     }
     glob->len = len;
     return NULL;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_ACCESS_RULES_H
 #define TANDEM_ACCESS_RULES_H
 
-// The rules of one file, in its order, and the tokens that they name. Globs and roles stand in a
-// text that the rules own.
+// The rules of one file, in order, and their tokens. Globs and roles are slices of a text that the
+// rules own.
 
 #include "access/known.h"
 #include "access/who.h"
@@ -17,8 +17,8 @@
 struct rule {
     struct who who;
     unsigned rights; // enum right
-    size_t glob;     // the first of its globs
-    size_t globs;    // how many it has
+    size_t glob;     // the index of its first glob
+    size_t globs;    // their number
     struct slice role;
 };
 
@@ -33,18 +33,18 @@ struct rules {
     struct known_list tokens;
 };
 
-// Keeps a copy of the text; false without memory. rules_clear() is needed in any case.
+// Copies the text. False: no memory. rules_clear() must be called in any case.
 bool rules_init(struct rules *rules, struct slice text) MUST_USE;
 void rules_clear(struct rules *rules);
 
-// Adds a rule for nobody yet, without a right, globs and role. NULL without memory.
+// Adds a rule without rights, globs and role; the caller sets `who`. NULL: no memory.
 struct rule *rules_add(struct rules *rules) MUST_USE;
 
-// Writes out what \x stands for in a slice of the text, which becomes shorter. NULL, or what is
-// wrong with it.
+// Replaces the \x escapes in a slice of the text, which becomes shorter. Returns NULL, or the
+// error.
 const char *rules_unescape(struct rules *rules, struct slice *glob) MUST_USE;
 
-// The same, and adds it to the rule that was added last.
+// The same, and adds the glob to the last rule. Returns NULL, or the error.
 const char *rules_add_glob(struct rules *rules, struct slice *glob) MUST_USE;
 
 #endif

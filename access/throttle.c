@@ -5,15 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How long a full bucket takes to leak; with more than the second left there is no room for a drop.
+// The time for a full bucket to leak out. With more than the second one left, there is no room for
+// a drop.
 #define LEAK_FOR (THROTTLE_DROPS * THROTTLE_DROP_FOR)
 #define FULL_FOR ((THROTTLE_DROPS - 1) * THROTTLE_DROP_FOR)
-// The part of an IPv6 address that counts.
+// The part of an IPv6 address that identifies a bucket.
 #define NETWORK_BYTES 8
 
 enum origin { ORIGIN_UNKNOWN, ORIGIN_ADDRESS, ORIGIN_USER };
 
-// Who shares a bucket.
+// The peers that share a bucket.
 struct key {
     uint64_t words[2];
     uint64_t origin;
@@ -78,7 +79,7 @@ nsec_t throttle_ask(const struct throttle *throttle, const struct access_peer *p
     return 0;
 }
 
-// The bucket of that key, one that is empty, or the one with the fewest drops.
+// The bucket of the key, or an empty one, or the one with the fewest drops.
 static struct bucket *bucket_for(struct throttle *throttle, const struct key *key)
 {
     struct bucket *fewest = &throttle->buckets[0];
@@ -111,7 +112,7 @@ void throttle_wrong(struct throttle *throttle, const struct access_peer *peer, n
         bucket->empty_at = now;
     }
     bucket->empty_at += THROTTLE_DROP_FOR;
-    // It runs over where a newcomer has got a full one.
+    // The bucket is already full if a new address has taken over a full one.
     if (bucket->empty_at - now > LEAK_FOR) {
         bucket->empty_at = now + LEAK_FOR;
     }

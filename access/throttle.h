@@ -2,44 +2,44 @@
 #ifndef TANDEM_ACCESS_THROTTLE_H
 #define TANDEM_ACCESS_THROTTLE_H
 
-// How fast a peer may try wrong tokens. Each address has a bucket: a wrong token adds a drop, and
-// one leaks out in 600 ms. While there is room for 100 drops, wrong tokens are answered as they
-// come; then, one in 600 ms. Right ones are not slowed, and are not asked about here. Whoever uses
-// another connection, or comes back later, has the same bucket; so have all IPv6 addresses with the
-// same 64 bits in front, which is what one line of a provider has at least, and all connections of
-// a user by a unix socket.
+// Rate limit for wrong tokens, a leaky bucket for each address: a wrong token adds a drop, and one
+// drop leaks out every 600 ms. While the bucket has room for another drop, of 100, a wrong token is
+// answered at once; afterwards, one every 600 ms. Valid tokens are not limited and are not counted.
+// The bucket belongs to the address, not to the connection. IPv6 addresses with the same first 64
+// bits share a bucket, because a provider assigns at least these to one line, and so do all
+// connections of a user by unix sockets.
 //
-// Only so many addresses are remembered. Where there are more, the one with the fewest drops makes
-// room, and its drops are the newcomer's: whoever comes from ever other addresses pushes out none
-// that is worse. An address that is not remembered is never slowed down.
+// The number of buckets is limited. A new address replaces the one with the fewest drops and takes
+// over its drops, so an attacker with many addresses cannot displace the bucket of an address with
+// more drops. An address without a bucket is not slowed down.
 //
-// Moments are monotonic, and do not go back. Nothing here fails but throttle_new().
+// Times are monotonic and must not go back. Only throttle_new() can fail.
 
 #include "access/access.h"
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 
-// How many drops a bucket holds, and how long each takes to leak: a hundred in a minute.
+// The size of a bucket, and the time for one drop to leak out: a hundred in a minute.
 #define THROTTLE_DROPS 100
 #define THROTTLE_DROP_FOR (600 * NSEC_PER_MSEC)
 
-// How many addresses are remembered.
+// The maximum number of buckets.
 #define THROTTLE_ADDRESSES 1024
 
 struct throttle;
 
-// NULL without memory.
+// NULL: no memory.
 struct throttle *throttle_new(void) MUST_USE;
 
 // NULL is allowed.
 void throttle_free(struct throttle *throttle);
 
-// When a wrong token of that peer may be answered: 0 for now, else a moment after `now`, at which
-// it is to be asked again, since others of the address may have come first.
+// When a wrong token of this peer may be answered. 0: now. Otherwise a time after `now`, at which
+// the caller must ask again, because other connections of the address may have come first.
 nsec_t throttle_ask(const struct throttle *throttle, const struct access_peer *peer, nsec_t now);
 
-// A token of that peer was none.
+// Counts a wrong token of this peer.
 void throttle_wrong(struct throttle *throttle, const struct access_peer *peer, nsec_t now);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// A name of the system, and NUL.
+// Room for the name of a user or group, and NUL.
 #define SYSTEM_NAME_MAX 256
 
 const char *who_read_cert(struct slice text, struct who *who)
@@ -18,7 +18,7 @@ const char *who_read_cert(struct slice text, struct who *who)
     char *folded;
 
     if (text.len == 0 || !glob_valid(text)) {
-        return "cert: needs a glob that is well-formed";
+        return "cert: requires a valid glob";
     }
     folded = malloc(text.len);
     if (!folded) {
@@ -35,7 +35,7 @@ const char *who_read_cert(struct slice text, struct who *who)
     return NULL;
 }
 
-// Reads the digits of an id of a user or group. The highest number stands for none in system calls.
+// Reads the id of a user or group. The highest number is not an id: system calls use it for none.
 static bool read_id(struct slice text, uint32_t *id)
 {
     uint64_t number;
@@ -57,7 +57,7 @@ static bool is_number(struct slice text)
     return text.len > 0;
 }
 
-// A string of the name; false where it is too long, or empty, to be one.
+// Copies the name, with a NUL. False: it is empty or too long.
 static bool copy_name(struct slice text, char name[SYSTEM_NAME_MAX])
 {
     if (text.len == 0 || text.len >= SYSTEM_NAME_MAX) {
@@ -76,13 +76,13 @@ const char *who_read_user(struct slice text, struct who *who)
 
     if (is_number(text)) {
         if (!read_id(text, &id)) {
-            return "no user has such a number";
+            return "not a valid user id";
         }
     } else {
         // NOLINTNEXTLINE(concurrency-mt-unsafe): rules are read by one thread.
         entry = copy_name(text, name) ? getpwnam(name) : NULL;
         if (!entry) {
-            return "the system knows no such user";
+            return "the system does not have this user";
         }
         id = entry->pw_uid;
     }
@@ -98,13 +98,13 @@ const char *who_read_group(struct slice text, struct who *who)
 
     if (is_number(text)) {
         if (!read_id(text, &id)) {
-            return "no group has such a number";
+            return "not a valid group id";
         }
     } else {
         // NOLINTNEXTLINE(concurrency-mt-unsafe): rules are read by one thread.
         entry = copy_name(text, name) ? getgrnam(name) : NULL;
         if (!entry) {
-            return "the system knows no such group";
+            return "the system does not have this group";
         }
         id = entry->gr_gid;
     }

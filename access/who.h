@@ -2,7 +2,7 @@
 #ifndef TANDEM_ACCESS_WHO_H
 #define TANDEM_ACCESS_WHO_H
 
-// The first word of a rule: which callers it is for.
+// The first word of a rule: the callers that it matches.
 
 #include "access/net.h"
 #include "access/peer.h"
@@ -18,10 +18,10 @@ enum who_kind { WHO_ANY, WHO_TOKEN, WHO_CERT, WHO_USER, WHO_GROUP, WHO_NET };
 struct who {
     enum who_kind kind;
     union {
-        unsigned token; // its number
+        unsigned token; // the number of the token
         struct {
             struct slice glob; // borrowed
-            char *folded;      // the same in lower case; owned
+            char *folded;      // the glob in lower case; owned
         } cert;
         uid_t user;
         gid_t group;
@@ -29,8 +29,8 @@ struct who {
     };
 };
 
-// Each reads what stands behind the kind and its colon. NULL where it is good; else what is wrong,
-// and nothing is owned.
+// Each function reads the text after the kind and its colon. Returns NULL, or the error; then there
+// is nothing to free.
 const char *who_read_cert(struct slice text, struct who *who) MUST_USE;
 const char *who_read_user(struct slice text, struct who *who) MUST_USE;
 const char *who_read_group(struct slice text, struct who *who) MUST_USE;
@@ -38,10 +38,10 @@ const char *who_read_net(struct slice text, struct who *who) MUST_USE;
 
 void who_clear(struct who *who);
 
-// Whether it is for a peer that has shown no token.
+// Whether the rule matches a peer that has shown no token.
 bool who_is_peer(const struct who *who, const struct peer *peer);
 
-// Whether it is for whoever has shown that token.
+// Whether the rule matches a caller that has shown the token.
 bool who_is_token(const struct who *who, unsigned token);
 
 #endif

@@ -75,7 +75,7 @@ static void a_reason_has_the_path_and_the_line(void **state)
     write_file("\nnobody work *\n", 15);
     assert_null(access_read(path, &why));
     (void)snprintf(reason, sizeof reason,
-                   "%s:2: \"nobody\": WHO is any, token:, cert:, user:, group: or net:", path);
+                   "%s:2: \"nobody\": WHO must be any, token:, cert:, user:, group: or net:", path);
     assert_string_equal(why.text, reason);
 }
 

@@ -43,14 +43,15 @@ static void what_may_be_done_is_one_of_these_words(void **state)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         (void)snprintf(text, sizeof text, "any work,%s q", words[i]);
         (void)snprintf(reason, sizeof reason,
-                       "rules:1: \"%s\": MAY is a list of submit, work, observe, operate and "
-                       "admin, with commas",
+                       "rules:1: \"%s\": MAY must be a list of submit, work, observe, operate and "
+                       "admin, separated by commas",
                        words[i]);
         expect_refused(text, reason);
     }
 }
 
-#define MAY_WRONG ": MAY is a list of submit, work, observe, operate and admin, with commas"
+#define MAY_WRONG                                                                                  \
+    ": MAY must be a list of submit, work, observe, operate and admin, separated by commas"
 
 static void an_item_that_is_empty_is_wrong(void **state)
 {
@@ -100,19 +101,20 @@ static void a_rule_has_three_words_or_four(void **state)
     (void)state;
     expect_refused("\nany\n", "rules:2: a rule is WHO MAY QUEUES [ROLE]");
     expect_refused("any work", "rules:1: a rule is WHO MAY QUEUES [ROLE]");
-    expect_refused("any work q role more",
-                   "rules:1: \"more\": behind ROLE nothing may stand but a comment");
+    expect_refused("any work q role more", "rules:1: \"more\": only a comment may follow ROLE");
 }
 
 static void the_first_line_that_is_wrong_refuses_the_whole(void **state)
 {
     (void)state;
     expect_refused("any work *\r\n# fine\n\nwho work *\nany nothing *\n",
-                   "rules:4: \"who\": WHO is any, token:, cert:, user:, group: or net:");
-    expect_refused("Any work *", "rules:1: \"Any\": WHO is any, token:, cert:, user:, group: or "
-                                 "net:");
-    expect_refused("any: work *", "rules:1: \"any:\": WHO is any, token:, cert:, user:, group: or "
-                                  "net:");
+                   "rules:4: \"who\": WHO must be any, token:, cert:, user:, group: or net:");
+    expect_refused("Any work *",
+                   "rules:1: \"Any\": WHO must be any, token:, cert:, user:, group: or "
+                   "net:");
+    expect_refused("any: work *",
+                   "rules:1: \"any:\": WHO must be any, token:, cert:, user:, group: or "
+                   "net:");
 }
 
 static void queues_are_globs_with_commas(void **state)
@@ -157,7 +159,7 @@ static void bytes_that_a_line_cannot_hold_are_written_in_hexadecimal(void **stat
     assert_int_equal(rights_of(access, NOBODY, "\xc3\xa4"), MAY_WORK);
     assert_int_equal(rights_of(access, NOBODY, "\\y"), MAY_WORK);
     access_free(access);
-#define NO_DIGITS "behind \\x stand no two hexadecimal digits"
+#define NO_DIGITS "\\x is not followed by two hexadecimal digits"
     expect_refused("any work \\x", "rules:1: \"\\x\": " NO_DIGITS);
     expect_refused("any work a\\x4", "rules:1: \"a\\x4\": " NO_DIGITS);
     expect_refused("any work \\x41\\x4", "rules:1: \"\\x41\\x4\": " NO_DIGITS);
@@ -183,7 +185,7 @@ static void a_word_of_odd_bytes_is_shown_in_print(void **state)
     expect_refused("\xef\xbb\xbf"
                    "any work *",
                    "rules:1: \"\\xef\\xbb\\xbf"
-                   "any\": WHO is any, token:, cert:, user:, group: or "
+                   "any\": WHO must be any, token:, cert:, user:, group: or "
                    "net:");
 }
 

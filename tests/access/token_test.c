@@ -61,9 +61,9 @@ static void a_token_in_plain_text_is_in_no_reason(void **state)
     (void)state;
     expect_refused("token:t:secret work *", "rules:1: \"token:t\": " NO_HASH);
     expect_refused("Token:t:secret work *",
-                   "rules:1: \"Token:\": WHO is any, token:, cert:, user:, group: or net:");
+                   "rules:1: \"Token:\": WHO must be any, token:, cert:, user:, group: or net:");
     assert_null(access_parse_tokens(SLICE("secret f"), "tokens", &why));
-    assert_string_equal(why.text, "tokens:1: the line begins with no hash of a token");
+    assert_string_equal(why.text, "tokens:1: the line does not begin with the hash of a token");
 }
 
 static void a_token_has_a_name(void **state)
@@ -230,9 +230,10 @@ static void a_line_of_http_tokens_that_is_wrong_is_refused(void **state)
     (void)state;
     expect_wrong_tokens("\n" HASH_ABC "\n", "tokens:2: the line names no functions");
     expect_wrong_tokens(HASH_ABC " , \n", "tokens:1: the line names no functions");
-    expect_wrong_tokens(HASH_ABC "0 f\n", "tokens:1: the line begins with no hash of a token");
+    expect_wrong_tokens(HASH_ABC "0 f\n",
+                        "tokens:1: the line does not begin with the hash of a token");
     expect_wrong_tokens(HASH_ABC " f\ntoken f\n",
-                        "tokens:2: the line begins with no hash of a token");
+                        "tokens:2: the line does not begin with the hash of a token");
     expect_wrong_tokens(HASH_ABC " f,[a\n",
                         "tokens:1: \"[a\": the glob is malformed: a set, a range or a \\ is not "
                         "complete");

@@ -78,9 +78,9 @@ static void expect_wrong_who(const char *who, const char *what)
 
 static void what_is_no_network_is_refused(void **state)
 {
-#define NO_ADDRESS "no address of IPv4 or IPv6"
-#define NO_BITS "behind the / stands no number of bits that such an address has"
-#define BITS_BEHIND "the address has bits set behind those that count"
+#define NO_ADDRESS "not an IPv4 or IPv6 address"
+#define NO_BITS "the number of bits after the / is not valid for this address"
+#define BITS_BEHIND "the address has bits set after its network"
     (void)state;
     expect_wrong_who("net:", NO_ADDRESS);
     expect_wrong_who("net:/8", NO_ADDRESS);
@@ -150,17 +150,17 @@ static void users_and_groups_that_the_system_does_not_know_are_refused(void **st
     char name[301] = "", text[400];
 
     (void)state;
-    expect_wrong_who("user:no-such-user", "the system knows no such user");
-    expect_wrong_who("group:no-such-group", "the system knows no such group");
-    expect_wrong_who("user:", "the system knows no such user");
-    expect_wrong_who("group:", "the system knows no such group");
-    expect_wrong_who("user:4294967295", "no user has such a number");
-    expect_wrong_who("group:4294967295", "no group has such a number");
-    expect_wrong_who("user:18446744073709551616", "no user has such a number");
+    expect_wrong_who("user:no-such-user", "the system does not have this user");
+    expect_wrong_who("group:no-such-group", "the system does not have this group");
+    expect_wrong_who("user:", "the system does not have this user");
+    expect_wrong_who("group:", "the system does not have this group");
+    expect_wrong_who("user:4294967295", "not a valid user id");
+    expect_wrong_who("group:4294967295", "not a valid group id");
+    expect_wrong_who("user:18446744073709551616", "not a valid user id");
     memset(name, 'a', sizeof name - 1);
     (void)snprintf(text, sizeof text, "user:%s work *", name);
     expect_refused(text, "rules:1: \"user:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\": the system "
-                         "knows no such user");
+                         "does not have this user");
 }
 
 static void any_is_everybody(void **state)

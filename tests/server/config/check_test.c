@@ -143,8 +143,8 @@ static void start_without_its_tokens_names_the_file_and_the_line(void **state)
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", setting);
     process_expect_exit(&sandbox->process, 2, words);
     write_file(sandbox->socket, "# tokens\n" HASH " *\nsecret *\n");
-    (void)snprintf(words, sizeof words, "[http] tokens: %s:3: the line begins with no hash",
-                   sandbox->socket);
+    (void)snprintf(words, sizeof words,
+                   "[http] tokens: %s:3: the line does not begin with the hash", sandbox->socket);
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", setting);
     process_expect_exit(&sandbox->process, 2, words);
 }
@@ -177,7 +177,7 @@ static void hup_with_bad_tokens_changes_nothing(void **state)
     write_file(sandbox->config, text);
     process_signal(&sandbox->process, SIGHUP);
     process_expect(&sandbox->process, " error reload_failed ", &from);
-    process_expect(&sandbox->process, "the line begins with no hash of a token", &from);
+    process_expect(&sandbox->process, "the line does not begin with the hash of a token", &from);
     process_expect(&sandbox->process, "what was read before holds", &from);
     write_file(sandbox->socket, HASH " *\n");
     process_signal(&sandbox->process, SIGHUP);
