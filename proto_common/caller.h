@@ -2,10 +2,9 @@
 #ifndef TANDEM_PROTO_COMMON_CALLER_H
 #define TANDEM_PROTO_COMMON_CALLER_H
 
-// Whom a connection speaks for, and how a front-end finds out (wire_identify() in wire.h). At first
-// it is who the peer is by itself; a token makes it the token's owner, and nobody else. The
-// front-end hands what the caller may do to its session, broker_session_grant(), and compares no
-// names.
+// The caller of a connection, and how a front-end identifies it (wire_identify() in wire.h). At
+// first the caller is the peer itself; after a token, it is the token's owner only. The front-end
+// passes the caller's grants to its session, broker_session_grant(), and compares no names.
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
@@ -15,28 +14,28 @@
 
 struct access;
 
-// What a connection says of whom it speaks for.
+// The identity that a connection claims.
 struct wire_claim {
-    const struct slice *token; // NULL: none, so that it is who the peer is by itself
-    struct access *also; // tokens that the front-end has beside the host's (access.h); NULL: none
+    const struct slice *token; // NULL: none, so the caller is the peer itself
+    struct access *also;       // further tokens, of the front-end (access.h); NULL: none
 };
 
 enum wire_caller_kind {
-    CALLER_ADDRESS, // nobody in particular: all that is known is where it comes from
-    CALLER_KNOWN,   // a user of this machine, a certificate, or a token
-    CALLER_UNKNOWN, // the token is none: whom it speaks for stays as it was
-    CALLER_LATER    // the token is none, as too many from its address: ask again at `again_at`
+    CALLER_ADDRESS, // only the address is known
+    CALLER_KNOWN,   // identified as a user of this machine, or by a certificate or a token
+    CALLER_UNKNOWN, // the token is invalid: the caller stays as it was
+    CALLER_LATER // the token is invalid, after too many from its address: try again at `again_at`
 };
 
 struct wire_caller {
     enum wire_caller_kind kind;
-    // What it may do, for broker_session_grant(); NULL: everything. Borrowed, until it is asked for
-    // again or frontend->granted is called. Not set for the last two kinds.
+    // The caller's rights, for broker_session_grant(); NULL: all rights. Borrowed until the next
+    // call of wire_identify() or of frontend->granted. Not set for the last two kinds.
     struct grants *grants;
     nsec_t again_at; // CALLER_LATER: monotonic
 };
 
-// Whether a token can be spelt so: printable ASCII without spaces, at least one character.
+// Whether the bytes may be a token: printable ASCII without spaces, at least one character.
 static inline bool wire_token_valid(struct slice token)
 {
     for (size_t i = 0; i < token.len; i++) {

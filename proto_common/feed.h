@@ -2,33 +2,34 @@
 #ifndef TANDEM_PROTO_COMMON_FEED_H
 #define TANDEM_PROTO_COMMON_FEED_H
 
-// What a front-end answers when the host feeds it the input of a connection.
+// The result of feeding the input of a connection to its front-end.
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum feed_state {
-    FEED_MORE,     // all that can be parsed is parsed: wants more input
-    FEED_AGAIN,    // the budget is spent, or a long answer has made a step: feed again next turn
-    FEED_BLOCKED,  // parses nothing until it calls wire_wake(); `used` may be less than the input
-    FEED_FINISHED, // nothing more is read; close when the output has left
+    FEED_MORE,     // all complete commands were parsed: more input is needed
+    FEED_AGAIN,    // the budget is used up, or a long reply has made a step: feed again in the next
+                   // turn
+    FEED_BLOCKED,  // nothing is parsed until wire_wake(); `used` may be less than the input
+    FEED_FINISHED, // no further input is read; the host closes the connection after its output
 };
 
-// What a call of `feed` answers.
+// The result of a call of `feed`.
 struct feed {
     enum feed_state state;
-    size_t used; // bytes of the input that are done with; the host keeps the others and passes them
-                 // again, in front of what arrives later
-    // With FEED_MORE and all input used: where the next bytes of the peer may be put directly, so
-    // that a large body is received in its place; the host then calls `filled`. NULL: nowhere.
+    size_t used; // the number of bytes that were used; the host keeps the others and passes them
+                 // again, before the input that arrives later
+    // With FEED_MORE, if all input was used: the buffer for the next bytes of the peer, so that a
+    // large body is received without a copy. The host then calls `filled`. NULL: none.
     char *into;
     size_t into_len;
-    bool dear; // it took so much of the budget that others go first the next time
+    bool dear; // the feed was expensive: other connections go first in the next turn
 };
 
-// What one feed stages at most before it leaves the next command to the next turn: answers may be
-// much longer than what is asked, and no more than about this leaves in a turn. What has begun is
-// finished, so that a feed may stage one answer more.
+// A feed that has staged this many bytes leaves the next command to the next turn, because replies
+// may be much longer than commands. A reply that has begun is completed, so a feed may stage one
+// reply more.
 #define FEED_STAGED_MAX ((size_t)256 * 1024)
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef TANDEM_PROTO_COMMON_FIELD_NAME_H
 #define TANDEM_PROTO_COMMON_FIELD_NAME_H
 
-// Names of queues, and keys, as the value of an HTTP field: visible ASCII as it is, all else as
-// %XX, and so is the % itself.
+// Names of queues and keys as values of HTTP fields: visible ASCII except % is unchanged, and other
+// bytes are written as %XX.
 
 #include "core/base/slice.h"
 
-// At most three bytes for each of the name's; where they end, without a NUL.
+// Writes at most three bytes for each byte of the name, without a NUL. Returns the end.
 char *field_name_write(struct slice name, char *to);
 
 #endif

@@ -23,7 +23,7 @@ bool handle_prefix_is_valid(const char *prefix)
 
 bool handles_set_prefix(struct handles *handles, const char *prefix, const char *hostname)
 {
-    // A byte more than is kept shows that something was cut.
+    // One byte more than the maximum shows that the name was cut.
     char text[HANDLE_PREFIX_MAX + 2];
     int wanted = *prefix ? snprintf(text, sizeof text, "%s", prefix)
                          : snprintf(text, sizeof text, "H:%s", hostname);

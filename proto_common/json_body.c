@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-// A slice: so much is looked through, or written. The latter is a multiple of 3, of which base64
-// makes 4.
+// The size of a slice. The size of a written slice is a multiple of 3, because base64 makes 4 bytes
+// of 3.
 #define CHECKED_AT_ONCE ((size_t)64 * 1024)
 #define WRITTEN_AT_ONCE ((size_t)3 * 1024)
 #define BESIDE_DATA 128
@@ -29,7 +29,7 @@ void json_body_end(struct json_body *body)
     body->blob = NULL;
 }
 
-// Without the beginning of a character whose end was cut off.
+// Without an incomplete character at the end.
 static size_t whole_characters(struct slice bytes)
 {
     for (size_t back = 1; back <= 3 && back <= bytes.len; back++) {

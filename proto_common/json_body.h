@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_COMMON_JSON_BODY_H
 #define TANDEM_PROTO_COMMON_JSON_BODY_H
 
-// The body of a job as an object of JSON, made a slice at a time, since it may be long: `encoding`
-// is text where it is UTF-8 without a NUL, else base64, then come `data` and whether that is
+// The body of a job as a JSON object, made in slices because it may be long: `encoding`, which is
+// `text` if the body is UTF-8 without a NUL, otherwise `base64`; then `data`, and whether that is
 // `truncated`.
 
 #include "core/base/blob.h"
@@ -14,22 +14,21 @@
 
 // All private.
 struct json_body {
-    struct blob *blob; // a reference: the job may go at any time
+    struct blob *blob; // a reference: the job may end at any time
     struct slice shown;
     bool truncated, checked, text, begun;
-    size_t at; // how far it was looked through, then written
+    size_t at; // the position of the check, then of the writing
 };
 
-// The first `most` bytes of the blob, of which a reference is taken over, or all of it where that
-// is shorter.
+// Begins with the first `most` bytes of the blob. Takes over a reference to it.
 void json_body_begin(struct json_body *body, struct blob *blob, size_t most);
 void json_body_end(struct json_body *body);
 
-// Looks through a slice of it. True: that was the last; it may be written.
+// Checks a slice of the body. True: it was the last one, and the object can be written.
 bool json_body_check(struct json_body *body);
 
-// Writes a slice of the object to `to`, of JSON_BODY_ROOM bytes; returns how many there are.
-// `*ended`: that was the last.
+// Writes a slice of the object to `to`, of JSON_BODY_ROOM bytes. Returns its length. `*ended`: it
+// was the last one.
 #define JSON_BODY_ROOM ((size_t)19 * 1024)
 size_t json_body_write(struct json_body *body, char *to, bool *ended);
 

@@ -36,7 +36,7 @@ bool json_check_utf8(struct slice bytes, size_t *checked, size_t most)
     return true;
 }
 
-// The letter that stands for the byte behind a backslash; 0 where there is none.
+// The letter after the backslash that escapes the byte; 0: there is none.
 static char letter_of(unsigned char byte)
 {
     switch (byte) {

@@ -26,7 +26,7 @@ void output_clear(struct output *out)
     memset(out->gates, 0, sizeof out->gates);
 }
 
-// An empty span at the end; NULL, with the failure noted, without memory.
+// Appends an empty span. NULL: no memory, and the output has failed.
 static struct output_span *output_extend(struct output *out)
 {
     struct output_span *span = span_new(out->pool);
@@ -105,8 +105,8 @@ void output_undelivered(const struct output *out, output_undelivered_fn tell, vo
     }
 }
 
-// So many spans are looked at: a job's time is seldom over before it is delivered, but then perhaps
-// that of all those that wait with it.
+// The maximum number of spans that are searched. The time to run of a job rarely ends before its
+// delivery, but if it does, it may end for all jobs that wait with it.
 enum { UNDELIVERED_SPANS_MAX = 32 };
 
 bool output_is_undelivered(const struct output *out, uint64_t job_id)
@@ -127,7 +127,7 @@ bool output_is_undelivered(const struct output *out, uint64_t job_id)
     return false;
 }
 
-// What does not fit into the last span.
+// Appends the bytes that do not fit into the last span.
 static void output_write_on(struct output *out, struct slice bytes)
 {
     while (bytes.len > 0) {
@@ -193,7 +193,7 @@ void output_body(struct output *out, struct slice bytes, struct blob *blob)
     }
 }
 
-// Whether the store has reached that position, or there is none to wait for.
+// Whether the store has reached the position, or there is none to wait for.
 static bool passed(const struct output *out, const struct output_gate *gate)
 {
     return gate->position <= out->pool->reached;
@@ -214,7 +214,7 @@ void output_hold(struct output *out, uint64_t position)
         gate[0] = (struct output_gate){position, out->pending};
         return;
     }
-    // It joins the last gate where nothing stands between, or where there can be no other.
+    // Joins the last gate if no bytes are in between, or if there is no further gate.
     gate += gate[1].position > 0;
     if (position <= gate->position) {
         return;
@@ -226,8 +226,8 @@ void output_hold(struct output *out, uint64_t position)
     }
 }
 
-// Moves the marks of a span of which nothing has left behind those of another, which has room for
-// them, and the references with them; returns how many bytes the blobs have.
+// Moves the marks and references of a span of which nothing has been sent to another one, which has
+// room for them. Returns the bytes of the blobs.
 static size_t move_marks(struct output_span *to, struct output_span *from)
 {
     size_t len = 0;
@@ -243,8 +243,8 @@ static size_t move_marks(struct output_span *to, struct output_span *from)
     return len;
 }
 
-// Moves the first span of `more` into the last one of `out`, where all of it fits: else each of
-// many short outputs would keep a span of its own.
+// Moves the first span of `more` into the last one of `out` if all of it fits; otherwise each of
+// many short outputs would keep a span.
 static void output_take_in(struct output *out, struct output *more)
 {
     struct output_span *tail = out->tail;
@@ -319,8 +319,8 @@ static struct slice cut(struct slice bytes, size_t len)
     return slice_of(bytes.ptr, bytes.len < len ? bytes.len : len);
 }
 
-// What is next in a span, behind `start` and before the blobs whose marks are below `blobs`: a
-// blob, or the bytes up to the next one; nothing at the end.
+// The next piece of a span, after `start` and before the blobs whose marks are below `blobs`: a
+// blob, or the bytes before the next one; empty at the end.
 static struct slice span_piece(struct output_span *span, size_t blobs, size_t start, bool *is_blob)
 {
     const struct output_mark *mark = span->limit < blobs ? span_mark(span, blobs) : NULL;
@@ -332,9 +332,9 @@ static struct slice span_piece(struct output_span *span, size_t blobs, size_t st
     return slice_of(span->bytes + start, (mark ? mark->at : span->end) - start);
 }
 
-// The pieces of a span with blobs, at most `max` and `left` bytes of them; returns how many. Seldom
-// called, and here, so that the compiler knows which registers it leaves alone: in another file, it
-// makes a short put 1.5 % dearer.
+// The pieces of a span with blobs, at most `max` pieces and `left` bytes. Returns their number.
+// Rarely called, and in this file, so that the compiler knows which registers it does not change:
+// in another file, it makes a short put 1.5 % slower.
 static APART size_t span_peek(struct output_span *span, struct slice *pieces, size_t max,
                               size_t left)
 {
@@ -375,8 +375,8 @@ size_t output_peek(const struct output *out, struct slice *spans, size_t max)
     return count;
 }
 
-// Takes up to `len` bytes off the front of a span with blobs; returns how many. APART is worth 2.3
-// % of a reserve and a delete, by tests/budget.
+// Takes up to `len` bytes off the front of a span with blobs. Returns their number. APART is worth
+// 2.3 % of a reserve and a delete, by tests/budget.
 static APART size_t span_consume_pieces(struct output_span *span, size_t len)
 {
     size_t taken = 0;
@@ -401,7 +401,7 @@ static APART size_t span_consume_pieces(struct output_span *span, size_t len)
     return taken;
 }
 
-// Takes up to `len` bytes off the front of a span; returns how many.
+// Takes up to `len` bytes off the front of a span. Returns their number.
 static size_t span_consume(struct output_span *span, size_t len)
 {
     size_t there = span->end - span->start;
@@ -414,7 +414,7 @@ static size_t span_consume(struct output_span *span, size_t len)
     return len;
 }
 
-// APART, and what mostly comes below, is worth 1.8 % of a hand-over, by tests/budget.
+// APART, and the usual case below, are worth 1.8 % of a hand-over, by tests/budget.
 static APART void output_consume_part(struct output *out, size_t len)
 {
     out->pending -= len;
@@ -439,7 +439,7 @@ static APART void output_consume_part(struct output *out, size_t len)
 
 _Static_assert(OUTPUT_GATES == 2, "both gates stand at the end");
 
-// Mostly all leaves at once, out of one span.
+// Usually all output is in one span and is sent at once.
 void output_consume(struct output *out, size_t len)
 {
     struct output_span *span = out->head;

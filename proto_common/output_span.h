@@ -2,14 +2,14 @@
 #ifndef TANDEM_PROTO_COMMON_OUTPUT_SPAN_H
 #define TANDEM_PROTO_COMMON_OUTPUT_SPAN_H
 
-// The memory of outputs: spans of bytes, with references to blobs between them, and the pool that
-// spans come from. Only output.c uses it.
+// The memory of outputs: spans of bytes, with references to blobs between them, and the pool of
+// spans. Only output.c uses it.
 //
-// The bytes of a span lie between `start` and `end`. The marks of its blobs grow from the end of
-// the room towards the bytes, those that have not left between `limit` and `blobs`; the first blob
-// has the last mark. So a blob costs a mark, and many of them, with what stands between, share a
-// span. Before the first blob, marks of another kind may stand there: of jobs, each of which what
-// begins at that place delivers. A span that is not in the pool belongs to one output.
+// The bytes of a span are between `start` and `end`. Marks of blobs grow from the end of the room
+// towards the bytes, and the marks of blobs that have not been sent are between `limit` and
+// `blobs`; the mark of the first blob is the last one. So a blob costs one mark, and many blobs,
+// with the bytes between them, share a span. Before the first blob, there may be marks of jobs,
+// whose deliveries begin at certain bytes. A span that is not in the pool belongs to one output.
 
 #include "core/base/blob.h"
 #include "core/base/macros.h"
@@ -20,16 +20,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Enough that replies seldom come by the slab, and so few that they keep little of it.
+// So many that replies rarely need the slab, and so few that they occupy little of it.
 enum { SPAN_POOL_KEEP = 16 };
 
-// A blob stands before the byte at that place.
+// The blob comes before the byte at `at`.
 struct output_mark {
     struct blob *blob;
     size_t at;
 };
 
-// What begins at that byte delivers the job.
+// The delivery of the job begins at the byte at `at`.
 struct output_delivery {
     uint64_t job_id;
     size_t at;
@@ -37,12 +37,12 @@ struct output_delivery {
 
 struct output_span {
     struct output_span *next;
-    size_t start;     // of the bytes that have not left
-    size_t end;       // of the bytes that are there
-    size_t limit;     // of the bytes that there is room for: where the marks begin
-    size_t blobs;     // whose marks are those below that place: that have not left
-    size_t blob_sent; // of the first of them
-    size_t jobs;      // where the marks of jobs begin, which stand at the end of the room
+    size_t start;     // of the bytes that have not been sent
+    size_t end;       // of the bytes
+    size_t limit;     // of the room for bytes: the marks begin here
+    size_t blobs;     // the marks below this place are of blobs that have not been sent
+    size_t blob_sent; // sent bytes of the first of these blobs
+    size_t jobs;      // the beginning of the marks of jobs, which are at the end of the room
     union {
         char bytes[OUTPUT_CHUNK];
         struct output_mark room[OUTPUT_CHUNK / sizeof(struct output_mark)];
@@ -56,11 +56,11 @@ _Static_assert(sizeof(struct output_delivery) == sizeof(struct output_mark),
 _Static_assert(sizeof(struct output_delivery) == OUTPUT_DELIVERY, "its size is known");
 _Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
 
-// A span from the slab of the pool, NULL without memory; and back to it.
+// Gets a span from the slab of the pool (NULL: no memory), and returns it.
 struct output_span *span_from_slab(struct output_pool *pool) MUST_USE;
 void span_to_slab(struct output_pool *pool, struct output_span *span);
 
-// An empty span; NULL without memory.
+// Gets an empty span; NULL: no memory.
 static inline struct output_span *span_new(struct output_pool *pool)
 {
     struct output_span *span = pool->free;
@@ -90,13 +90,13 @@ static inline struct output_delivery *span_delivery(struct output_span *span, si
     return &span->deliveries[place / sizeof(struct output_delivery)];
 }
 
-// Whether there has never been a blob in it.
+// Whether the span has never had a blob.
 static inline bool span_takes_deliveries(const struct output_span *span)
 {
     return span->limit == span->jobs;
 }
 
-// What is put behind its bytes delivers that job. It takes deliveries, and has room for the mark.
+// The next bytes deliver the job. The span must take deliveries and have room for the mark.
 static inline void span_deliver(struct output_span *span, uint64_t job_id)
 {
     size_t place = span->limit - sizeof(struct output_delivery);
@@ -113,13 +113,13 @@ static inline struct output_mark *span_mark(struct output_span *span, size_t end
     return &span->room[end / sizeof(struct output_mark) - 1];
 }
 
-// Whether there is a blob in it that has not left.
+// Whether the span has a blob that has not been sent.
 static inline bool span_has_blobs(const struct output_span *span)
 {
     return span->limit < span->blobs;
 }
 
-// The first blob has left.
+// The first blob has been sent.
 static inline void span_drop_blob(struct output_span *span)
 {
     blob_unref(span_mark(span, span->blobs)->blob);
@@ -127,7 +127,7 @@ static inline void span_drop_blob(struct output_span *span)
     span->blob_sent = 0;
 }
 
-// Nothing is in the span any more.
+// Returns an empty span.
 static inline void span_give_back(struct output_pool *pool, struct output_span *span)
 {
     if (pool->kept >= SPAN_POOL_KEEP) {

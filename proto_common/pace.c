@@ -6,8 +6,8 @@ static bool is_idle(const struct pace_view *view)
     return view->reads && view->pace.kind == PACE_NEXT && !view->unread;
 }
 
-// Whether what is incomplete is what was so at the last look. Of a line or a packet that the host
-// keeps, all that has come since is behind what it kept then.
+// Whether the incomplete command is the same as at the last check. If the host stores the beginning
+// of a line or packet, all bytes that arrived since come after it.
 static bool is_same_part(const struct patience *patience, const struct pace_view *view)
 {
     bool in_body = view->pace.kind == PACE_BODY;
@@ -39,8 +39,8 @@ static nsec_t part_over_at(const struct patience *patience, const struct pace_li
                : NSEC_NEVER;
 }
 
-// Where it is not idle, too: that a job's time to run is over, say, happens without a word to the
-// connection that held it.
+// Also if the connection is not idle: for example, the time to run of a job may end without an
+// event on the connection that holds it.
 static nsec_t idle_over_at(const struct patience *patience, const struct pace_limits *limits)
 {
     return limits->idle_for > 0 ? nsec_add(patience->active_at, limits->idle_for) : NSEC_NEVER;

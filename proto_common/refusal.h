@@ -2,8 +2,9 @@
 #ifndef TANDEM_PROTO_COMMON_REFUSAL_H
 #define TANDEM_PROTO_COMMON_REFUSAL_H
 
-// Why a front-end, or its host, refused something. Refusals are counted by protocol and kind, and
-// operators see the counts (introspect.h): a constant, its name in metrics and JSON, and its help.
+// The kinds of refusals, by a front-end or its host. Refusals are counted by protocol and kind, and
+// operators see the counts (introspect.h). Each row: the constant, its name in metrics and JSON,
+// and its help.
 
 #define REFUSALS(X)                                                                                \
     X(FORBIDDEN, "forbidden", "the caller may not")                                                \

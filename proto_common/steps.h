@@ -2,14 +2,13 @@
 #ifndef TANDEM_PROTO_COMMON_STEPS_H
 #define TANDEM_PROTO_COMMON_STEPS_H
 
-// The step loop: how a front-end is fed, whatever its words are. A connection is always in exactly
-// one state, and each state has a step: a function that takes what it can of the input, or makes a
-// slice of a long answer, and says how to go on. The loop makes the step of the state that the
-// connection is in until one says that it cannot go on now, which is what the host is told.
+// The step loop, by which front-ends are fed. A connection is always in exactly one state, and each
+// state has a step: a function that takes input, or makes a slice of a long reply, and says how to
+// continue. The loop makes steps until one cannot continue, and returns that result to the host.
 //
 // A front-end has one constant `struct steps` and passes its address from `feed` and `filled`. The
-// loop is inline, so that the compiler makes one for each front-end, in which nothing is called
-// through a pointer but the step itself.
+// loop is inline, so that the compiler makes one for each front-end, in which only the step itself
+// is called through a pointer.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -22,37 +21,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Where a call of `feed` stands.
+// The progress of a call of `feed`.
 struct feed_turn {
-    struct slice input; // not used yet; steps take bytes off its front. Never a NULL pointer
-    unsigned budget;    // commands that may still begin; the step that begins one takes 1 off
-    size_t full_at;     // and none begins when so many bytes of output are pending
+    struct slice input; // not used yet; steps take bytes off its front; its pointer is never NULL
+    unsigned budget;    // commands that may still begin; the step that begins one subtracts 1
+    size_t full_at;     // no command begins when this many bytes of output are pending
 };
 
-// What a step says.
+// The result of a step.
 enum step {
     STEP_MORE = FEED_MORE, // more input is needed
     STEP_AGAIN = FEED_AGAIN,
     STEP_BLOCKED = FEED_BLOCKED,
     STEP_FINISHED = FEED_FINISHED,
-    STEP_ON // the state may have changed: make its step
+    STEP_ON // the state may have changed: continue with its step
 };
 
 struct steps {
-    // Makes the step of the state that the connection is in.
+    // Makes the step of the connection's state.
     enum step (*make)(void *conn, struct feed_turn *turn);
-    // The body that the connection receives in its present state; NULL: none, or not in place.
+    // The body that the connection is receiving; NULL: none, or it cannot be received in place.
     struct intake *(*intake)(void *conn);
 };
 
-// Whether no further command may begin in this turn: the step that would begin one says STEP_AGAIN.
+// Whether no further command may begin in this turn. The step that would begin one returns
+// STEP_AGAIN.
 static inline bool feed_turn_is_over(const struct feed_turn *turn, const struct wire *wire)
 {
     return turn->budget == 0 || output_pending(&wire->out) >= turn->full_at;
 }
 
-// Charges what verbs have cost that came by very many queues or sessions. The loop does so behind
-// each step; a step that begins several commands does so between them.
+// Subtracts the cost of verbs that visited many queues or sessions. The loop does this after each
+// step; a step that begins several commands does it between them.
 static inline void feed_turn_charge(struct feed_turn *turn, struct broker *broker)
 {
     turn->budget = broker_budget_remaining(broker, turn->budget);
@@ -88,8 +88,8 @@ static inline struct feed steps_feed(const struct steps *steps, void *conn, stru
     };
 }
 
-// What the front-end's `filled` does first, and then feeds no bytes, by the function that feeds all
-// others, so that the loop is there once: `len` bytes were put where the last feed wanted them.
+// The beginning of the front-end's `filled`, which then feeds no bytes through its `feed`, so that
+// the loop exists once: `len` bytes were written to the buffer of the last feed.
 static inline void steps_take(const struct steps *steps, void *conn, size_t len)
 {
     struct intake *intake = steps->intake(conn);

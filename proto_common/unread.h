@@ -2,16 +2,15 @@
 #ifndef TANDEM_PROTO_COMMON_UNREAD_H
 #define TANDEM_PROTO_COMMON_UNREAD_H
 
-// The rule for clients that do not read. What jobs send to a client that waits for them is kept for
-// it until it takes it: neither a job nor its worker is held up by a slow client. But nobody can be
-// made to read, and memory has an end: where the peer takes no more at present, and has left too
-// much unread, it is dropped. Of a client that takes all that it is sent, any amount may be on its
-// way.
+// The limit for clients that do not read. Reports about jobs are stored for a client until it takes
+// them, so a slow client holds up neither jobs nor workers. But memory is limited: a client that
+// takes no output at present, and has left too much unread, is dropped. A client that keeps reading
+// may have any amount of output on the way.
 //
-// What is answered to commands needs no such rule: nothing more is parsed meanwhile.
+// Replies to commands need no such limit, because no further commands are parsed meanwhile.
 //
-// Where more memory is in use than there may be, little more is kept for it than a connection that
-// is read has on its way at a time.
+// If the memory in use exceeds its limit, a client may leave little more unread than the output
+// that a reading client has on the way.
 
 #include "core/base/memory.h"
 
@@ -21,15 +20,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What a client may leave unread while there is too little memory.
+// The maximum of unread bytes while memory is short.
 #define UNREAD_OVER ((uint64_t)64 * 1024)
 
-// Up to so many unread bytes, a connection never keeps more than it may.
+// With up to this many unread bytes, a connection never exceeds the limit of its memory.
 #define UNREAD_SMALL ((size_t)1024 * 1024)
 
-// To be called before something is staged that the client has not just asked for. True: it has left
-// more than `most` unread, or all that the connection keeps is more than the host allows, and it is
-// dropped. `elsewhere` is what waits to be staged behind what is in the wire's output.
+// To be called before output is staged that the client has not just requested. True: the client was
+// dropped, because it has left more than `most` bytes unread, or the connection uses more memory
+// than its host allows. `elsewhere`: bytes that will be staged after the wire's output.
 static inline bool wire_drop_unread(struct wire *wire, size_t elsewhere, uint64_t most)
 {
     size_t unread = output_pending(&wire->out) + elsewhere;

@@ -2,13 +2,12 @@
 #ifndef TANDEM_PROTO_COMMON_WIRE_H
 #define TANDEM_PROTO_COMMON_WIRE_H
 
-// A connection, as a front-end sees it. The host (the server, or a test in memory) has one for each
-// and embeds it in what it keeps of the connection itself; no front-end sees a socket.
+// A connection, as a front-end sees it. The host (the server, or a test in memory) embeds one in
+// its own state of each connection; the front-end sees no socket.
 //
-// The front-end stages what it wants to send in `wire->out`; the host sends it at the end of the
-// turn. When something other than input moves the connection on (a job arrives for a blocked
-// reserve), the front-end stages its reply and calls wire_wake(); the host then sends, and feeds
-// the input that it has kept.
+// The front-end stages output in `wire->out`, and the host sends it at the end of the turn. If an
+// event other than input continues the connection (a job for a blocked reserve), the front-end
+// stages its reply and calls wire_wake(); then the host sends, and feeds the stored input.
 //
 // Staging may fail for lack of memory; the output remembers that, and the host closes the
 // connection.
@@ -27,41 +26,41 @@
 struct wire;
 
 struct wire_host {
-    // There is output to send, or kept input may be fed again. May be called at any time but not
-    // from within open or close; only sets a mark.
+    // There is output to send, or stored input may be fed again. Only sets a mark. May be called at
+    // any time except from within `open` and `close`.
     void (*wake)(struct wire *wire);
-    // The connection is closed when the turn ends, whatever is still to be sent; `why` is static
-    // and stands in the log. May be called at any time but from within open or close.
+    // Closes the connection at the end of the turn, even if output is pending. `why` is a static
+    // text for the log. May be called at any time except from within `open` and `close`.
     void (*drop)(struct wire *wire, const char *why);
-    // Nothing more is read or parsed, and the connection is closed when its output has left. May be
-    // called at any time but from within open or close.
+    // Reads and parses no further input, and closes the connection after its output. May be called
+    // at any time except from within `open` and `close`.
     void (*finish)(struct wire *wire);
-    // The peer is told that nothing more comes once the output has left; what it sends is still
-    // fed, so that it reads the answer before it finds the connection closed. Not from open or
-    // close.
+    // Shuts down the sending side after the output; input is still fed, so that the peer reads the
+    // reply before it sees that the connection is closed. Must not be called from within `open` and
+    // `close`.
     void (*shut)(struct wire *wire);
-    // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-"
-    // where it has none.
+    // Writes the peer's address, without a port, and a NUL to `text` of WIRE_PEER_MAX bytes; "-" if
+    // it has no address.
     void (*peer)(const struct wire *wire, char *text);
-    // Logs, at warn, that the peer has begun TLS where none is spoken: who it is, and which
-    // protocol it met. As there may be many such, not each is logged.
+    // Logs, at level warn, that the peer has begun TLS on a port without TLS, with its address and
+    // the protocol. The number of these log lines is limited.
     void (*tls_hello)(const struct wire *wire);
-    // Whom the connection speaks for from now on. It counts against the peer's address where the
-    // token is none. May be called at any time but from within open or close.
+    // Identifies the caller of the connection. An invalid token counts against the peer's address.
+    // May be called at any time except from within `open` and `close`.
     struct wire_caller (*identify)(struct wire *wire, const struct wire_claim *claim);
-    // Whether the peer is on this machine: it came by the loopback or a unix socket.
+    // Whether the peer is on this machine: connected by loopback or a unix socket.
     bool (*is_local)(const struct wire *wire);
-    // Drops the connection where what it keeps, of unread output, of input and in its front-end, is
-    // more than the host allows; true: it does. See unread.h. Not from within a function of the
-    // front-end.
+    // Drops the connection if its memory, for unread output, input and in its front-end, exceeds
+    // the host's limit. True: it does. See unread.h. Must not be called from within a function of
+    // the front-end.
     bool (*overflows)(struct wire *wire);
-    // Something was refused on this connection, which is counted. At any time.
+    // Counts a refusal on this connection. May be called at any time.
     void (*refused)(struct wire *wire, enum refusal_kind refusal);
-    // Logs, at info, that something of so many bytes (0: not known) is larger than the setting
-    // allows; `what` it is. As there may be many such, not each is logged. At any time.
+    // Logs, at level info, that `what`, of `size` bytes (0: unknown), exceeds the setting. The
+    // number of these log lines is limited. May be called at any time.
     void (*too_large)(const struct wire *wire, const char *what, uint64_t size,
                       const char *setting);
-    // Logs a command of a wire that is traced; see wire_log_command().
+    // Logs a command of a traced wire; see wire_log_command().
     void (*command)(const struct wire *wire, struct slice command, struct slice about,
                     uint64_t size);
 };
@@ -69,16 +68,16 @@ struct wire_host {
 // Room for an IPv6 address with its scope, and NUL.
 #define WIRE_PEER_MAX 64
 
-// What fits wire->number.
+// The maximum of wire->number.
 #define WIRE_NUMBER_MAX (UINT64_MAX >> 2)
 
 struct wire {
     const struct wire_host *host;
     struct output out;
-    nsec_t deadline_at;   // when `expired` is wanted, monotonic; NSEC_NEVER for not at all
+    nsec_t deadline_at;   // when `expired` is to be called, monotonic; NSEC_NEVER: not at all
     uint64_t number : 62; // of the connection, for log lines
-    uint64_t submits : 1; // it has handed in jobs that the store keeps; see wire_submitted()
-    uint64_t traced : 1;  // the host's: its commands are logged; see wire_log_command()
+    uint64_t submits : 1; // it has submitted jobs that are stored; see wire_submitted()
+    uint64_t traced : 1;  // set by the host: its commands are logged; see wire_log_command()
 };
 
 static inline void wire_wake(struct wire *wire)
@@ -106,33 +105,32 @@ static inline struct wire_caller wire_identify(struct wire *wire, const struct w
     return wire->host->identify(wire, claim);
 }
 
-// To be called where the front-end refuses something, but for a token that is none.
+// To be called for each refusal by the front-end, except of an invalid token.
 static inline void wire_refused(struct wire *wire, enum refusal_kind refusal)
 {
     wire->host->refused(wire, refusal);
 }
 
-// To be called, besides the above, where something is refused because it is larger than a setting
-// allows.
+// To be called, in addition to wire_refused(), if the reason is a setting that limits a size.
 static inline void wire_log_too_large(const struct wire *wire, const char *what, uint64_t size,
                                       const char *setting)
 {
     wire->host->too_large(wire, what, size, setting);
 }
 
-// To be called for each command of a wire that is traced: what it is called, what it is about
-// (names and ids, no bodies, no tokens), and how many bytes of a body it has.
+// To be called for each command of a traced wire: its name, its arguments (names and ids, but no
+// bodies or tokens), and the size of its body in bytes.
 static inline void wire_log_command(const struct wire *wire, struct slice command,
                                     struct slice about, uint64_t size)
 {
     wire->host->command(wire, command, about, size);
 }
 
-// The setting by which a verb answers STATUS_JOB_TOO_LARGE.
+// The setting that makes a verb return STATUS_JOB_TOO_LARGE.
 #define WIRE_QUEUE_JOB_SIZE "max_job_size of the queue"
 
-// As wire_refused() where a verb has answered so, with a log line for a job that is too large; that
-// a job is not there, say, is no refusal.
+// As wire_refused() for the status of a verb; logs a job that is too large. A missing job, for
+// example, is not a refusal.
 void wire_refused_status(struct wire *wire, enum status status);
 
 static inline bool wire_is_local(const struct wire *wire)
@@ -150,20 +148,22 @@ static inline void wire_peer(const struct wire *wire, char *text)
     wire->host->peer(wire, text);
 }
 
-// To be called where a front-end refuses a command: a log at debug says what it answers.
+// To be called when a front-end refuses a command: logs its reply at level debug.
 static inline void wire_log_refused(const struct wire *wire, struct slice answer)
 {
     log_debug("refused", log_number("conn", (int64_t)wire->number), log_text("answer", answer));
 }
 
-// To be called where a front-end closes a connection without an answer: a log at debug says why.
+// To be called when a front-end closes a connection without a reply: logs the reason at level
+// debug.
 static inline void wire_log_closing(const struct wire *wire, const char *why)
 {
     log_debug("closing", log_number("conn", (int64_t)wire->number), log_string("why", why));
 }
 
-// What is staged from now on waits for that position of the store (0: for none). Called right
-// before the answer to a verb that has appended to the store, and before a body or a result.
+// Output that is staged from now on waits for this log position of the store (0: does not wait). To
+// be called directly before the reply to a verb that has appended to the store, and before a body
+// or a result.
 static inline void wire_hold(struct wire *wire, uint64_t position)
 {
     if (position) {
@@ -171,8 +171,8 @@ static inline void wire_hold(struct wire *wire, uint64_t position)
     }
 }
 
-// The same for the answer to a submission. While the store is behind, the host does not read from
-// who hands in more for it.
+// The same for the reply to a submission. While the store is behind, the host does not read from a
+// client that has submitted jobs.
 static inline void wire_submitted(struct wire *wire, uint64_t position)
 {
     if (position) {

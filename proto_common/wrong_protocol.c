@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/wrong_protocol.h"
 
-// What a request line ends with, and one digit.
+// The end of a request line, without its last digit.
 #define HTTP_VERSION " HTTP/1."
 
 _Static_assert(WRONG_PROTOCOL_TAIL >= sizeof HTTP_VERSION + 1, "the version, its digit and a CR");

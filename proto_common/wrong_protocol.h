@@ -2,14 +2,14 @@
 #ifndef TANDEM_PROTO_COMMON_WRONG_PROTOCOL_H
 #define TANDEM_PROTO_COMMON_WRONG_PROTOCOL_H
 
-// The refusal of peers that took the port of a text protocol for another one. A browser, perhaps
-// tricked into it by a page, sends an HTTP request: the lines of its body would be carried out as
-// commands. A client that begins with TLS would wait for ever for an answer. A front-end of a text
-// protocol looks at what the first line of a connection begins and ends with, and closes the
-// connection without an answer.
+// Refuses peers that speak another protocol than the text protocol of the port. A browser, perhaps
+// tricked by a page, sends an HTTP request, and the lines of its body would be carried out as
+// commands. A client that begins with TLS would wait for a reply for ever. The front-end checks the
+// beginning and the end of the first line of a connection, and closes the connection without a
+// reply.
 //
-// Both functions say in the log, at debug, why the connection is closed. TLS is the host's to log,
-// too: somebody has the wrong port or the wrong setting, and hears of it from nobody else.
+// Both functions log, at level debug, why the connection is closed. TLS is also reported to the
+// host, which logs it, because a wrong port or setting would otherwise not be noticed.
 
 #include "core/base/slice.h"
 
@@ -17,14 +17,14 @@
 
 #include <stdbool.h>
 
-// How much of the end of a long line must be at hand for wrong_protocol_in_line(), a CR behind it
-// included.
+// The bytes at the end of a long line that wrong_protocol_in_line() requires, including a CR after
+// it.
 #define WRONG_PROTOCOL_TAIL 11
 
-// The first byte of a record of the TLS handshake.
+// The first byte of a TLS handshake record.
 #define WRONG_PROTOCOL_TLS 0x16
 
-// The same as below, where that byte has come.
+// Reports TLS; for wrong_protocol_at_start().
 void wrong_protocol_is_tls(const struct wire *wire);
 
 // Whether the first input of a connection, which is not empty, begins a TLS handshake.
@@ -37,8 +37,8 @@ static inline bool wrong_protocol_at_start(const struct wire *wire, struct slice
     return true;
 }
 
-// Whether the first line of a connection, without CR and LF, is that of an HTTP request. Its last
-// bytes are enough.
+// Whether the first line of a connection, without CR and LF, is a request line of HTTP. The last
+// bytes of the line are enough.
 bool wrong_protocol_in_line(const struct wire *wire, struct slice line);
 
 #endif
