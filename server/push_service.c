@@ -74,7 +74,7 @@ bool push_service_start(struct push_service *service, struct turn *turn,
 
     service->turn = turn;
     if (!handles_set_prefix(&service->handles, push_handle_prefix(settings), host)) {
-        error_set(why, "[gearman] push_handle_prefix: a handle has no blanks and no control bytes");
+        error_set(why, "[gearman] handle_prefix: a handle has no blanks and no control bytes");
         return false;
     }
     if (!push_service_plan(service, settings, &plan, why)) {
@@ -104,8 +104,6 @@ bool push_service_plan(struct push_service *service, const struct settings *sett
     }
     if (service->push || push_service_make_push(service, why)) {
         *plan = push_plan_new(service->push, list, count, why);
-        if (!*plan) {
-        }
     }
     free(list);
     return *plan != NULL;

@@ -429,6 +429,7 @@ enum status queue_policies_drop(struct queue_policies *policies, struct broker *
 
 //
 // Introspection
+//
 
 // The section with that index, and its run-time policy if it is one; NULL: there are fewer.
 static const struct config_section *queue_policies_find(const struct queue_policies *policies,
@@ -464,13 +465,13 @@ bool queue_policies_show(const struct queue_policies *policies, const struct set
 }
 
 bool queue_policies_show_key(const struct queue_policies *policies, const struct settings *settings,
-                             struct config_introspection *shown, size_t index, size_t key,
+                             struct config_introspection *introspection, size_t index, size_t key,
                              struct introspect_key *out)
 {
     const struct run_policy *run;
     const struct config_section *section = queue_policies_find(policies, settings, index, &run);
 
-    return section && config_introspect_key(shown, &queue_section_kind, section, key, out);
+    return section && config_introspect_key(introspection, &queue_section_kind, section, key, out);
 }
 
 void queue_policies_clear(struct queue_policies *policies)

@@ -76,7 +76,7 @@ enum status queue_policies_drop(struct queue_policies *policies, struct broker *
 bool queue_policies_show(const struct queue_policies *policies, const struct settings *settings,
                          size_t index, struct introspect_policy *policy);
 bool queue_policies_show_key(const struct queue_policies *policies, const struct settings *settings,
-                             struct config_introspection *shown, size_t index, size_t key,
+                             struct config_introspection *introspection, size_t index, size_t key,
                              struct introspect_key *out);
 
 void queue_policies_clear(struct queue_policies *policies);

@@ -24,8 +24,9 @@ struct config_introspection {
 
 // The setting of that index; false after the last one. The texts are valid until the next call with
 // this index. Without memory the value is empty.
-bool config_introspect_setting(struct config_introspection *shown, const struct config *config,
-                               size_t index, struct introspect_setting *setting);
+bool config_introspect_setting(struct config_introspection *introspection,
+                               const struct config *config, size_t index,
+                               struct introspect_setting *setting);
 
 // The section with a name of that index; false after the last one.
 bool config_introspect_section(const struct config *config, size_t index,
@@ -33,13 +34,14 @@ bool config_introspect_section(const struct config *config, size_t index,
 
 // The key of that index in such a section; false after the last one. The value is valid until the
 // next call for a key; without memory it is empty.
-bool config_introspect_section_key(struct config_introspection *shown, const struct config *config,
-                                   size_t index, size_t key, struct introspect_key *out);
+bool config_introspect_section_key(struct config_introspection *introspection,
+                                   const struct config *config, size_t index, size_t key,
+                                   struct introspect_key *out);
 // The same for any section of that kind.
-bool config_introspect_key(struct config_introspection *shown, const struct config_kind *kind,
-                           const struct config_section *section, size_t key,
-                           struct introspect_key *out);
+bool config_introspect_key(struct config_introspection *introspection,
+                           const struct config_kind *kind, const struct config_section *section,
+                           size_t key, struct introspect_key *out);
 
-void config_introspect_clear(struct config_introspection *shown);
+void config_introspect_clear(struct config_introspection *introspection);
 
 #endif

@@ -21,7 +21,7 @@ struct gearmand_option {
     const char *help;
 };
 
-#define NO_QUEUE "there is no such queue: see -q"
+#define NO_QUEUE "jobs are not stored there: see -q"
 
 // By enum gearmand_name.
 static const struct gearmand_option gearmand_table[GEARMAND_OPTIONS] = {

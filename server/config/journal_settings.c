@@ -308,8 +308,7 @@ static bool shard_check(const char *text, struct error_text *why)
                      SHARD_MOST);
 }
 
-// A host name or an address without a port. Brokers advertise it in a list that conninfo_blanks
-// separate.
+// A host name or an address without a port. Brokers advertise it in a list separated by blanks.
 static bool journal_address_check(const char *text, struct error_text *why)
 {
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz"
