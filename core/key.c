@@ -30,7 +30,9 @@ uint64_t name_hash_of(const struct hash_node *node)
     return key_extra_of(node)->name_hash;
 }
 
-struct job_key key_of_body(struct slice body, struct blob *blob, struct key_room *room)
+// The key of the body in `blob`, or, if that is NULL, of `body`. It borrows from them or from
+// `room`. Hashes a long body whose digest is not known yet.
+static struct job_key key_of_body(struct slice body, struct blob *blob, struct key_room *room)
 {
     struct slice bytes = blob ? blob_slice(blob) : body;
     struct blake2b hash;

@@ -25,10 +25,6 @@ struct key_room {
     unsigned char digest[BLAKE2B_LEN];
 };
 
-// The key of the body in `blob`, or, if that is NULL, of `body`. It borrows from them or from
-// `room`. Hashes a long body whose digest is not known yet.
-struct job_key key_of_body(struct slice body, struct blob *blob, struct key_room *room);
-
 // The key of a contract or an image: its name, its body, or none.
 struct job_key job_key_from(enum key_kind kind, struct slice name, struct slice body,
                             struct blob *blob, struct key_room *room);

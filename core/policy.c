@@ -28,7 +28,8 @@ static struct slice policy_copy_text(struct policy *policy, size_t *at, struct s
     return slice_of(to, text.len);
 }
 
-struct policy *policy_new(const struct policy_rule *rule)
+// A copy of the rule, with one user; NULL without memory.
+static struct policy *policy_new(const struct policy_rule *rule)
 {
     size_t len =
         sizeof(struct policy) + rule->glob.len + rule->origin.len + rule->spec.dead_queue.len;
@@ -46,7 +47,8 @@ struct policy *policy_new(const struct policy_rule *rule)
     return policy;
 }
 
-void policy_set_clear(struct policy_set *set)
+// Empties the set; queues keep their policies until they get others.
+static void policy_set_clear(struct policy_set *set)
 {
     for (size_t i = 0; i < set->count; i++) {
         policy_release(set->all[i]);

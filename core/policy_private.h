@@ -38,12 +38,6 @@ struct policies {
     bool changed;          // there may be queues with a policy of the set before
 };
 
-// A copy of the rule, with one user; NULL without memory.
-struct policy *policy_new(const struct policy_rule *rule) MUST_USE;
-
-// Empties the set; queues keep their policies until they get others.
-void policy_set_clear(struct policy_set *set);
-
 // The policy of the first rule that matches the name; NULL for none.
 struct policy *policy_for(const struct broker *broker, struct slice name);
 

@@ -116,7 +116,7 @@ static struct queue *queue_found_last(const struct broker *broker, struct slice 
     return last && slice_equal(queue_name(last), name) ? last : NULL;
 }
 
-static struct queue *queue_get_other(struct broker *broker, struct slice name)
+static struct queue *queue_get(struct broker *broker, struct slice name)
 {
     uint64_t hash = siphash(&broker->key, name.ptr, name.len);
     struct queue *queue = queue_find_by_hash(broker, name, hash);
@@ -128,13 +128,6 @@ static struct queue *queue_get_other(struct broker *broker, struct slice name)
     return queue;
 }
 
-struct queue *queue_get(struct broker *broker, struct slice name)
-{
-    struct queue *queue = queue_found_last(broker, name);
-
-    return queue ? queue : queue_get_other(broker, name);
-}
-
 static enum status queue_hold_other(struct broker *broker, struct slice name, struct queue **queue)
 {
     if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
@@ -143,7 +136,7 @@ static enum status queue_hold_other(struct broker *broker, struct slice name, st
     if (name.len > QUEUE_NAME_MAX) {
         return STATUS_TOO_LARGE;
     }
-    *queue = queue_get_other(broker, name);
+    *queue = queue_get(broker, name);
     if (!*queue) {
         return STATUS_NO_MEMORY;
     }

@@ -112,11 +112,8 @@ uint64_t queue_jobs(const struct queue *queue);
 // Sets the timer of its first delay on that clock, which may have changed.
 void queue_rearm(struct broker *broker, struct queue *queue, enum clock clock);
 
-// The queue of that name, which is made if it is missing; NULL without memory.
-struct queue *queue_get(struct broker *broker, struct slice name) MUST_USE;
-
-// The same with a reference for the caller. STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME;
-// the first one also STATUS_TOO_MANY_QUEUES.
+// The queue of that name, which is made if it is missing, with a reference for the caller.
+// STATUS_NO_MEMORY, STATUS_TOO_LARGE, STATUS_BAD_NAME; the first one also STATUS_TOO_MANY_QUEUES.
 enum status queue_hold(struct broker *broker, struct slice name, struct queue **queue) MUST_USE;
 enum status queue_hold_uncapped(struct broker *broker, struct slice name,
                                 struct queue **queue) MUST_USE;

@@ -38,14 +38,14 @@ uint64_t record_tell(struct broker *broker, enum record_kind kind, const struct 
 }
 
 bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
-                           const struct dead_letter *past)
+                           const struct dead_letter *letter)
 {
     const struct record record = {
         .kind = RECORD_MOVE,
         .was_buried = job->state == JOB_BURIED,
         .job = job,
         .queue = to,
-        .dead_letter = past,
+        .dead_letter = letter,
     };
 
     return !job_is_recorded(broker, job) ||
@@ -55,13 +55,13 @@ bool record_move_has_space(struct broker *broker, const struct job *job, const s
 uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
                             size_t was_len)
 {
-    struct dead_letter past;
+    struct dead_letter letter;
     const struct record record = {
         .kind = RECORD_MOVE,
         .was_buried = job->state == JOB_BURIED,
         .job = job,
         .queue = from,
-        .dead_letter = &past,
+        .dead_letter = &letter,
         .was_len = was_len,
     };
     uint64_t position;
@@ -69,7 +69,7 @@ uint64_t record_move_append(struct broker *broker, const struct job *job, const 
     if (!job_is_recorded(broker, job)) {
         return 0;
     }
-    (void)job_dead_letter(broker, job, &past);
+    (void)job_dead_letter(broker, job, &letter);
     position = broker->store.recorder->append(broker->store.context, &record);
     broker_await_position(broker, position);
     return position;
@@ -229,10 +229,10 @@ size_t job_variable_len(const struct broker *broker, const struct job *job)
         len += (size_t)extra->key_len + extra->reducer_len;
     }
     if (job->dead_letter) {
-        struct dead_letter past;
+        struct dead_letter letter;
 
-        (void)job_dead_letter(broker, job, &past);
-        len += dead_letter_len(&past);
+        (void)job_dead_letter(broker, job, &letter);
+        len += dead_letter_len(&letter);
     }
     return len;
 }

@@ -37,7 +37,7 @@ static inline uint64_t record_append(struct broker *broker, enum record_kind kin
 // The same two for a job that moves: to that queue, where it will have that dead letter; and from
 // that queue, where its job_variable_len() was `was_len`.
 bool record_move_has_space(struct broker *broker, const struct job *job, const struct queue *to,
-                           const struct dead_letter *past);
+                           const struct dead_letter *letter);
 uint64_t record_move_append(struct broker *broker, const struct job *job, const struct queue *from,
                             size_t was_len);
 

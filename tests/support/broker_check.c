@@ -90,7 +90,7 @@ static size_t check_list(const struct list_node *list)
     return length;
 }
 
-static void visit_moment(struct census *census, const struct tree_node *node, void *context)
+static void visit_timer(struct census *census, const struct tree_node *node, void *context)
 {
     const struct timer *moment =
         container_of((struct tree_node *)(uintptr_t)node, struct timer, node);
@@ -110,7 +110,7 @@ static void visit_and_count(struct census *census, const struct tree_node *node,
 {
     struct count_moments *seen = context;
 
-    visit_moment(census, node, &seen->before);
+    visit_timer(census, node, &seen->before);
     seen->count++;
 }
 
@@ -227,17 +227,18 @@ static void check_key(struct census *census, const struct job *job)
     }
 }
 
-static void check_past(struct census *census, const struct job *job)
+static void check_dead_letter(struct census *census, const struct job *job)
 {
-    struct dead_letter past;
+    struct dead_letter letter;
 
     if (job->dead_letter) {
-        ENSURE(job->durable && job_dead_letter(census->broker, job, &past) && past.queue.len > 0);
+        ENSURE(job->durable && job_dead_letter(census->broker, job, &letter) &&
+               letter.queue.len > 0);
         census->dead_letter++;
     }
 }
 
-static bool is_kept_lease(const struct broker *broker, const struct job *job)
+static bool is_durable_lease(const struct broker *broker, const struct job *job)
 {
     struct lease_memo memo;
 
@@ -257,14 +258,14 @@ static void check_job(struct census *census, const struct job *job, enum job_sta
     ENSURE(!(state == JOB_BURIED && (!job->durable || (extra && extra->keyed))));
     ENSURE(!extra || extra->job == job);
     ENSURE(state == JOB_RESERVED || !extra || extra->limit_at == 0);
-    ENSURE(!extra || !extra->lease_durable || is_kept_lease(broker, job));
+    ENSURE(!extra || !extra->lease_durable || is_durable_lease(broker, job));
     census->jobs[state]++;
     census->bytes += state == JOB_BURIED ? 0 : job_body(job).len;
     ENSURE(!extra || extra->keyed || !extra->first);
     if (extra && extra->keyed) {
         check_key(census, job);
     }
-    check_past(census, job);
+    check_dead_letter(census, job);
     check_interest(broker, job);
 }
 
