@@ -506,7 +506,7 @@ class Killed(Case):
             except urllib.error.HTTPError as answer:
                 with answer:
                     said = answer.read().decode()
-                found = re.search("brought in.* ([0-9]{5,}) jobs", said)
+                found = re.search("being imported.* ([0-9]{5,}) jobs", said)
                 if found and int(found[1]) > self.COUNT / 4:
                     return said
             except OSError:
