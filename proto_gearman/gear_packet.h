@@ -7,7 +7,7 @@
 // ends. If it may contain NUL, it is called the data here. If not, it also ends at a NUL, because
 // some clients send its C string with the NUL; the bytes after it are ignored.
 //
-// Two packets may be shorter: a worker's report without data may lack the NUL after the handle, as
+// Two packets may be shorter: a worker's report without data may omit the NUL after the handle, as
 // Perl's workers send it; and SUBMIT_REDUCE_JOB has four arguments before the data in gearmand, but
 // three in the documentation of the protocol, so the fourth may be missing.
 
@@ -94,8 +94,8 @@ struct gear_head {
 #define GEAR_SHAPE_ARGS 7u // the number of arguments before the data
 #define GEAR_SHAPE_KNOWN 8u
 #define GEAR_SHAPE_DATA 16u
-#define GEAR_SHAPE_NUL_MAY_LACK 32u // the NUL after the last argument, if the body ends there
-#define GEAR_SHAPE_ARG_MAY_LACK 64u // the last argument before the data
+#define GEAR_SHAPE_NUL_OPTIONAL 32u // the NUL after the last argument, if the body ends there
+#define GEAR_SHAPE_ARG_OPTIONAL 64u // the last argument before the data
 extern const uint8_t gear_shapes[GEAR_TYPE_COUNT];
 
 // Whether the first four bytes, or fewer if not all have arrived, may begin a packet.

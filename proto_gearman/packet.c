@@ -17,8 +17,8 @@ _Static_assert(GEAR_ARGS_MAX <= GEAR_SHAPE_ARGS, "a shape can say how many argum
 const uint8_t gear_shapes[GEAR_TYPE_COUNT] = {
 #define X(number, name, args, data)                                                                \
     [number] = (args) | GEAR_SHAPE_KNOWN | ((data) ? GEAR_SHAPE_DATA : 0) |                        \
-               (!(data) || (args) == 1 ? GEAR_SHAPE_NUL_MAY_LACK : 0) |                            \
-               ((args) == 4 ? GEAR_SHAPE_ARG_MAY_LACK : 0),
+               (!(data) || (args) == 1 ? GEAR_SHAPE_NUL_OPTIONAL : 0) |                            \
+               ((args) == 4 ? GEAR_SHAPE_ARG_OPTIONAL : 0),
     GEAR_TYPES(X)
 #undef X
 };
@@ -79,9 +79,9 @@ bool gear_packet_split(enum gear_type type, struct slice body, bool whole,
         *arg = slice_of(at, (size_t)(nul - at));
         if (nul < end) {
             at = nul + 1;
-        } else if (whole && (shape & GEAR_SHAPE_NUL_MAY_LACK) && arg + 1 == behind) {
+        } else if (whole && (shape & GEAR_SHAPE_NUL_OPTIONAL) && arg + 1 == behind) {
             at = end;
-        } else if ((whole || body.len >= GEAR_FIXED_MAX) && (shape & GEAR_SHAPE_ARG_MAY_LACK) &&
+        } else if ((whole || body.len >= GEAR_FIXED_MAX) && (shape & GEAR_SHAPE_ARG_OPTIONAL) &&
                    arg + 1 == behind) {
             *arg = slice_of(at, 0);
         } else {

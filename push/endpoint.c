@@ -398,7 +398,7 @@ static void endpoint_hold_back(struct endpoint *endpoint, struct push_request *r
     list_append(&endpoint->over, &request->step);
 }
 
-static void endpoint_lacks_memory(struct endpoint *endpoint, struct push_request *request)
+static void endpoint_out_of_memory(struct endpoint *endpoint, struct push_request *request)
 {
     endpoint_pause(endpoint, NSEC_PER_SEC);
     endpoint_hold_back(endpoint, request, "out of memory");
@@ -457,7 +457,7 @@ static void endpoint_release(struct endpoint *endpoint, struct push_request *req
         return;
     }
     if (!endpoint_prepare(endpoint, request, job)) {
-        endpoint_lacks_memory(endpoint, request);
+        endpoint_out_of_memory(endpoint, request);
         return;
     }
     list_remove(&request->step);
@@ -493,7 +493,7 @@ static void endpoint_release_held(struct endpoint *endpoint)
 static void endpoint_post(struct endpoint *endpoint, struct push_request *request)
 {
     if (!multi_add(&endpoint->multi, request->transfer)) {
-        endpoint_lacks_memory(endpoint, request);
+        endpoint_out_of_memory(endpoint, request);
         return;
     }
     request->began_at = push_now(endpoint->push);
@@ -521,7 +521,7 @@ static void endpoint_sign(struct endpoint *endpoint)
         case SIGNING_MORE:
             break;
         case SIGNING_FAILED:
-            endpoint_lacks_memory(endpoint, request);
+            endpoint_out_of_memory(endpoint, request);
             break;
         case SIGNING_DONE:
             endpoint_post(endpoint, request);
@@ -542,13 +542,13 @@ static void endpoint_send(struct endpoint *endpoint)
 
 // A failure of an endpoint is logged at most once in this time; the next line has the number of the
 // others.
-#define COMPLAIN_EVERY (10 * NSEC_PER_SEC)
+#define FAILURE_LOG_EVERY (10 * NSEC_PER_SEC)
 
 static void endpoint_log_failure(struct endpoint *endpoint, const struct push_request *request)
 {
     nsec_t now_at = push_now(endpoint->push);
 
-    if (endpoint->failure_logged_at && now_at - endpoint->failure_logged_at < COMPLAIN_EVERY) {
+    if (endpoint->failure_logged_at && now_at - endpoint->failure_logged_at < FAILURE_LOG_EVERY) {
         endpoint->unlogged++;
         return;
     }

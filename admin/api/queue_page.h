@@ -3,10 +3,10 @@
 #define TANDEM_ADMIN_API_QUEUE_PAGE_H
 
 // A page of a filtered and sorted list of any number of queues. To find it, a walk visits all
-// queues in slices, and a heap keeps the first ones after the cursor. A roll of the broker keeps
-// the queues valid until the page ends, so that they may be removed at any time. The cursor is the
-// value and the name of the last queue of the previous page, so the list continues there whatever
-// has happened to that queue.
+// queues in slices, and a heap keeps the first ones after the cursor. A snapshot of the broker
+// keeps the queues valid until the page ends, so that they may be removed at any time. The cursor
+// is the value and the name of the last queue of the previous page, so the list continues there
+// whatever has happened to that queue.
 
 #include "core/base/digits.h"
 #include "core/base/macros.h"
