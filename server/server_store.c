@@ -44,13 +44,13 @@ bool server_make_store(struct server *server, struct error_text *why)
 
 bool server_start_services(struct server *server, struct error_text *why)
 {
-    // Queues of jobs that come back have their policies at once.
+    // Restored jobs need the policies of their queues at once.
     return queue_policies_apply(&server->policies, server->broker, server->settings, why) &&
            services_start(&server->services, server->settings, server->broker,
                           &server->facts.process, &server->loop.turn, why);
 }
 
-// How long jobs wait and are worked on is counted where those who run the process may ask.
+// Measures how long jobs wait and run, if operators can ask for it.
 static void server_observe(struct server *server)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
@@ -61,8 +61,8 @@ static void server_observe(struct server *server)
     }
 }
 
-// A journal that has moved to another host, or whose host has a new name, as a container that is
-// made anew has: handles that clients keep go on to be good.
+// The journal may have begun under another host name, as a container has a new name each time: job
+// handles that clients have stay valid.
 static void server_name_host(const struct server *server)
 {
     const char *host = store_host(server->store);
@@ -84,7 +84,7 @@ static bool server_start_push(struct server *server, struct error_text *why)
                               *host ? host : server->facts.process.hostname, why);
 }
 
-// All jobs are back.
+// All jobs are restored.
 static bool server_begin(struct server *server, struct error_text *why)
 {
     server_end_standby(server);
@@ -92,7 +92,7 @@ static bool server_begin(struct server *server, struct error_text *why)
         !services_move(&server->services, server->settings, &server->facts.process, why)) {
         return false;
     }
-    // Those of the file may have changed meanwhile.
+    // The policies of the file may have changed meanwhile.
     if (!queue_policies_load(&server->policies, server->broker, server->settings, why)) {
         return false;
     }
@@ -100,7 +100,7 @@ static bool server_begin(struct server *server, struct error_text *why)
     if (!server->schedules) {
         return false;
     }
-    // From here on sessions hold jobs, which a failure must leave as they are (broker_retire()).
+    // From now on sessions hold jobs, which a failure must not change (broker_retire()).
     services_opened(&server->services);
     server->schedule_task = schedule_service_task(server->schedules);
     turn_add_task(&server->loop.turn, &server->schedule_task);
@@ -113,7 +113,7 @@ static bool server_begin(struct server *server, struct error_text *why)
     return server_start_push(server, why) && server_start_io(server, why);
 }
 
-// Until all jobs are back, nobody is accepted but who administers.
+// Until all jobs are restored, only connections of operators are accepted.
 enum exit_reason server_open_store(struct server *server, struct error_text *why)
 {
     enum opening_end end = opening_run(&server->opening, &server->loop, why);
@@ -152,7 +152,7 @@ bool server_close_store(struct server *server)
     server->loop.turn.io = NULL;
     server_end_standby(server);
     if (server->schedules) {
-        // Whichever way it ends: leases that are kept go on in the next process.
+        // Leases in the store continue in the next process, however this one ends.
         broker_retire(server->broker);
     }
     services_rest(&server->services);
@@ -161,7 +161,7 @@ bool server_close_store(struct server *server)
     if (server->broker) {
         broker_dismantle(server->broker);
     }
-    // Of a shared one that did not come to serve, nothing was answered.
+    // A shared store that never served has acknowledged nothing.
     good = store_close(server->store) || (is_shared && !server->schedules);
     server->store = NULL;
     opening_clear(&server->opening);

@@ -3,18 +3,18 @@
 
 #include "server/process/clock.h"
 
-// How often the log says how far it is, and whether it gets on.
+// How often progress is logged and checked.
 static const struct timeval LOOK = {.tv_sec = 5};
-// How long a disk may take to let go of a start that is to be stopped.
+// How long the disk may delay the end of a start that is to be stopped.
 static const struct timeval PATIENCE = {.tv_sec = 2};
-// While jobs are brought in: the store may have news.
+// How often the loop turns during an import, as the store may have news.
 static const struct timeval PULSE = {.tv_usec = 10000};
-// While it follows another process, whose owner may be another one any moment.
+// The same while this process stands by, as the owner may change at any moment.
 static const struct timeval FOLLOW_PULSE = {.tv_usec = 50000};
-// As long as it gets on, the service manager is asked to wait for so long from now on.
+// While there is progress, the service manager is asked to wait for this long from now.
 enum { EXTEND_SECONDS = 60 };
-// Turns in which those who are connected are still answered when the store is open. One reads the
-// request of whoever has just connected, and the next one sends the answer.
+// Turns in which connected clients are still answered when the store is open. The first reads the
+// request of a client that has just connected, and the next one sends the reply.
 enum { LAST_TURNS = 16 };
 
 static void look(evutil_socket_t fd, short what, void *context)
@@ -77,7 +77,7 @@ bool opening_progress(const struct opening *opening, struct store_progress *prog
 
 bool opening_init(struct opening *opening, const struct broker_options *options, struct instant now)
 {
-    // Nothing is kept for it.
+    // The temporary broker has no store.
     const struct broker_options own = {.secret = options->secret, .key = options->key};
 
     opening->stand_in = opening->store ? broker_new(&own, now) : NULL;
@@ -96,7 +96,8 @@ static void turn(const struct opening *opening, struct loop *loop, bool wait)
     opening->turned(opening->context);
 }
 
-// Who has asked is answered, and then all are closed: their sessions are the stand-in's.
+// Answers pending requests, then closes all connections: their sessions belong to the temporary
+// broker.
 static void change_brokers(const struct opening *opening, struct loop *loop)
 {
     unsigned turns = 0;
@@ -104,7 +105,7 @@ static void change_brokers(const struct opening *opening, struct loop *loop)
     if (!opening->stand_in) {
         return;
     }
-    // Who comes now waits for the broker.
+    // A client that connects now waits for the broker.
     opening->turned(opening->context);
     do {
         turn(opening, loop, false);
@@ -113,7 +114,7 @@ static void change_brokers(const struct opening *opening, struct loop *loop)
     loop_use_broker(loop, opening->broker);
 }
 
-// Jobs of another broker, as far as that is wanted and nobody stops it.
+// Imports jobs of another broker, if the settings ask for it, until a signal stops it.
 static bool import(struct opening *opening, struct loop *loop, struct error_text *why)
 {
     struct importing *importing = &opening->importing;
@@ -143,7 +144,7 @@ static enum opening_end opening_finish(struct opening *opening, struct loop *loo
     if (good && !opening->stops) {
         change_brokers(opening, loop);
     }
-    // Perhaps only just now.
+    // The request to stop may have come only now.
     if (opening->stops) {
         return OPENING_STOPPED;
     }
