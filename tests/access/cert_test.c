@@ -77,7 +77,7 @@ static void a_name_with_a_control_character_fits_nothing(void **state)
     assert_false(FITS("*", ""));
 }
 
-static void a_name_that_is_too_long_fits_nothing(void **state)
+static void a_name_that_is_too_long_matches_no_rule(void **state)
 {
     static char bytes[1025];
 
@@ -89,7 +89,7 @@ static void a_name_that_is_too_long_fits_nothing(void **state)
     assert_false(fits_name("a*a", slice_of(bytes, 1025)));
 }
 
-static void no_name_of_a_host_is_longer_than_one_may_be(void **state)
+static void a_host_name_has_a_maximum_length(void **state)
 {
     static char bytes[256];
 
@@ -137,8 +137,8 @@ int main(void)
         cmocka_unit_test(names_of_hosts_are_the_same_in_upper_case),
         cmocka_unit_test(other_names_are_not),
         cmocka_unit_test(a_name_with_a_control_character_fits_nothing),
-        cmocka_unit_test(a_name_that_is_too_long_fits_nothing),
-        cmocka_unit_test(no_name_of_a_host_is_longer_than_one_may_be),
+        cmocka_unit_test(a_name_that_is_too_long_matches_no_rule),
+        cmocka_unit_test(a_host_name_has_a_maximum_length),
         cmocka_unit_test(names_beyond_a_number_are_not_looked_at),
         cmocka_unit_test(a_malformed_glob_is_refused),
     };

@@ -79,7 +79,7 @@ static void a_reason_has_the_path_and_the_line(void **state)
     assert_string_equal(why.text, reason);
 }
 
-static void what_is_no_file_is_refused(void **state)
+static void a_path_that_is_not_a_file_is_refused(void **state)
 {
     char odd[600];
 
@@ -93,7 +93,7 @@ static void what_is_no_file_is_refused(void **state)
     expect_unreadable(odd, "File name too long");
 }
 
-static void a_pipe_without_a_writer_keeps_nobody_waiting(void **state)
+static void a_pipe_without_a_writer_does_not_block(void **state)
 {
     (void)state;
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -144,8 +144,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_file_is_read),
         IN_FOLDER(a_reason_has_the_path_and_the_line),
-        IN_FOLDER(what_is_no_file_is_refused),
-        IN_FOLDER(a_pipe_without_a_writer_keeps_nobody_waiting),
+        IN_FOLDER(a_path_that_is_not_a_file_is_refused),
+        IN_FOLDER(a_pipe_without_a_writer_does_not_block),
         IN_FOLDER(a_file_is_bounded),
         cmocka_unit_test(the_example_is_good),
     };

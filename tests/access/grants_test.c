@@ -56,7 +56,7 @@ static char *rules_for_users(void)
     return text;
 }
 
-static void grants_that_nobody_has_go(void **state)
+static void unused_grants_are_freed(void **state)
 {
     char *text = rules_for_users();
     struct access *access = rules_of(text);
@@ -71,7 +71,7 @@ static void grants_that_nobody_has_go(void **state)
     free(text);
 }
 
-static void grants_that_somebody_has_stay(void **state)
+static void grants_in_use_stay(void **state)
 {
     static struct grants *kept[USERS];
     char *text = rules_for_users();
@@ -125,7 +125,7 @@ static void the_first_rule_that_fits_and_has_a_role_names_the_caller(void **stat
     access_free(access);
 }
 
-static void without_a_role_there_is_none(void **state)
+static void a_rule_without_a_role_gives_none(void **state)
 {
     struct access *access =
         rules_of("any work *\nnet:10.0.0.0/8 work * ten\ntoken:t:" HASH_ABC " work *\n");
@@ -153,10 +153,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_to_whom_the_same_rules_apply_share_their_grants),
-        cmocka_unit_test(grants_that_nobody_has_go),
-        cmocka_unit_test(grants_that_somebody_has_stay),
+        cmocka_unit_test(unused_grants_are_freed),
+        cmocka_unit_test(grants_in_use_stay),
         cmocka_unit_test(the_first_rule_that_fits_and_has_a_role_names_the_caller),
-        cmocka_unit_test(without_a_role_there_is_none),
+        cmocka_unit_test(a_rule_without_a_role_gives_none),
         cmocka_unit_test(a_role_is_bounded),
     };
 

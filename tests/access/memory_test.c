@@ -100,7 +100,7 @@ static void without_memory_nothing_is_granted(void **state)
     assert_true(n > 4);
 }
 
-static void without_memory_there_is_no_throttle(void **state)
+static void without_memory_no_throttle_is_made(void **state)
 {
     (void)state;
     nth_alloc_fail(1);
@@ -116,7 +116,7 @@ int main(void)
         cmocka_unit_test(rules_are_read_whole_or_not_at_all),
         cmocka_unit_test(a_file_is_read_whole_or_not_at_all),
         cmocka_unit_test(without_memory_nothing_is_granted),
-        cmocka_unit_test(without_memory_there_is_no_throttle),
+        cmocka_unit_test(without_memory_no_throttle_is_made),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void without_a_rule_nothing_is_granted(void **state)
     assert_int_equal(any_on("token:t:" HASH_ABC " admin *\n", "q"), 0);
 }
 
-static void each_word_grants_what_it_says(void **state)
+static void each_word_grants_its_right(void **state)
 {
     (void)state;
     assert_int_equal(any_on("any submit q", "q"), MAY_SUBMIT);
@@ -34,7 +34,7 @@ static void each_word_grants_what_it_says(void **state)
     assert_int_equal(any_on("any work,work q", "q"), MAY_WORK);
 }
 
-static void what_may_be_done_is_one_of_these_words(void **state)
+static void an_unknown_right_is_refused(void **state)
 {
     static const char *const words[] = {"sumbit", "submi", "submits", "Submit", "all", "*", "1"};
     char text[64], reason[256];
@@ -53,7 +53,7 @@ static void what_may_be_done_is_one_of_these_words(void **state)
 #define MAY_WRONG                                                                                  \
     ": MAY must be a list of submit, work, observe, operate and admin, separated by commas"
 
-static void an_item_that_is_empty_is_wrong(void **state)
+static void an_empty_item_is_refused(void **state)
 {
     (void)state;
     expect_refused("any submit, q", "rules:1" MAY_WRONG);
@@ -104,7 +104,7 @@ static void a_rule_has_three_words_or_four(void **state)
     expect_refused("any work q role more", "rules:1: \"more\": only a comment may follow ROLE");
 }
 
-static void the_first_line_that_is_wrong_refuses_the_whole(void **state)
+static void the_first_invalid_line_refuses_the_file(void **state)
 {
     (void)state;
     expect_refused("any work *\r\n# fine\n\nwho work *\nany nothing *\n",
@@ -207,14 +207,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_rule_nothing_is_granted),
-        cmocka_unit_test(each_word_grants_what_it_says),
-        cmocka_unit_test(what_may_be_done_is_one_of_these_words),
-        cmocka_unit_test(an_item_that_is_empty_is_wrong),
+        cmocka_unit_test(each_word_grants_its_right),
+        cmocka_unit_test(an_unknown_right_is_refused),
+        cmocka_unit_test(an_empty_item_is_refused),
         cmocka_unit_test(rules_add_up),
         cmocka_unit_test(blanks_divide_words_and_lines_may_be_empty),
         cmocka_unit_test(a_comment_begins_a_line_or_follows_a_blank),
         cmocka_unit_test(a_rule_has_three_words_or_four),
-        cmocka_unit_test(the_first_line_that_is_wrong_refuses_the_whole),
+        cmocka_unit_test(the_first_invalid_line_refuses_the_file),
         cmocka_unit_test(queues_are_globs_with_commas),
         cmocka_unit_test(a_malformed_glob_is_refused_by_name),
         cmocka_unit_test(bytes_that_a_line_cannot_hold_are_written_in_hexadecimal),

@@ -155,7 +155,7 @@ static void many_addresses_do_not_push_out_the_worst(void **state)
     assert_true(must_wait(*state, worst, START));
 }
 
-static void whoever_takes_a_place_takes_its_drops(void **state)
+static void an_address_that_replaces_another_takes_over_its_drops(void **state)
 {
     const struct access_peer late = peer_at("192.168.0.1");
     nsec_t next_at;
@@ -167,7 +167,7 @@ static void whoever_takes_a_place_takes_its_drops(void **state)
     assert_int_equal(next_at, START + THROTTLE_DROP_FOR);
 }
 
-static void nobody_waits_longer_than_for_one_drop(void **state)
+static void no_peer_waits_longer_than_for_one_drop(void **state)
 {
     for (unsigned i = 0; i < 200 * THROTTLE_ADDRESSES; i++) {
         const struct access_peer peer = peer_number(i % (3 * THROTTLE_ADDRESSES));
@@ -179,7 +179,7 @@ static void nobody_waits_longer_than_for_one_drop(void **state)
     }
 }
 
-static void an_address_that_is_not_remembered_does_not_wait(void **state)
+static void an_address_without_a_bucket_does_not_wait(void **state)
 {
     for (unsigned i = 0; i < THROTTLE_ADDRESSES; i++) {
         exhaust(*state, peer_number(i), START);
@@ -216,9 +216,9 @@ int main(void)
         THROTTLED(addresses_and_users_of_the_same_bytes_are_not_the_same),
         THROTTLED(a_user_of_this_machine_counts_by_its_number),
         THROTTLED(many_addresses_do_not_push_out_the_worst),
-        THROTTLED(whoever_takes_a_place_takes_its_drops),
-        THROTTLED(nobody_waits_longer_than_for_one_drop),
-        THROTTLED(an_address_that_is_not_remembered_does_not_wait),
+        THROTTLED(an_address_that_replaces_another_takes_over_its_drops),
+        THROTTLED(no_peer_waits_longer_than_for_one_drop),
+        THROTTLED(an_address_without_a_bucket_does_not_wait),
         THROTTLED(a_place_that_has_leaked_out_is_as_new),
     };
 

@@ -37,7 +37,7 @@ static void two_hashes_are_equal_in_all_bytes(void **state)
     }
 }
 
-static void what_is_no_hash_is_refused(void **state)
+static void an_invalid_hash_is_refused(void **state)
 {
 #define NO_HASH "the hash of a token has 64 hexadecimal digits, in lower case"
     (void)state;
@@ -54,7 +54,7 @@ static void what_is_no_hash_is_refused(void **state)
     expect_refused("token:a:b:" HASH_ABC " work *", "rules:1: \"token:a\": " NO_HASH);
 }
 
-static void a_token_in_plain_text_is_in_no_reason(void **state)
+static void a_token_in_plain_text_is_never_shown(void **state)
 {
     struct error_text why;
 
@@ -146,7 +146,7 @@ static void a_name_has_one_hash_and_a_hash_one_name(void **state)
                    "rules:2: \"token:u\": another token has this hash");
 }
 
-static void a_token_replaces_what_the_peer_is(void **state)
+static void a_token_replaces_the_identity_of_the_peer(void **state)
 {
     struct access *access = rules_of("any observe *\nnet:0.0.0.0/0 admin *\nuser:0 admin *\n"
                                      "cert:* admin *\ntoken:t:" HASH_ABC " work *\n"
@@ -225,7 +225,7 @@ static void expect_wrong_tokens(const char *text, const char *reason)
     assert_string_equal(why.text, reason);
 }
 
-static void a_line_of_http_tokens_that_is_wrong_is_refused(void **state)
+static void an_invalid_line_of_http_tokens_is_refused(void **state)
 {
     (void)state;
     expect_wrong_tokens("\n" HASH_ABC "\n", "tokens:2: the line names no functions");
@@ -245,17 +245,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_hash_is_sha_256_in_hexadecimal),
         cmocka_unit_test(two_hashes_are_equal_in_all_bytes),
-        cmocka_unit_test(what_is_no_hash_is_refused),
-        cmocka_unit_test(a_token_in_plain_text_is_in_no_reason),
+        cmocka_unit_test(an_invalid_hash_is_refused),
+        cmocka_unit_test(a_token_in_plain_text_is_never_shown),
         cmocka_unit_test(a_token_has_a_name),
         cmocka_unit_test(a_token_is_found_by_its_text),
         cmocka_unit_test(a_token_is_found_again_by_its_hash),
         cmocka_unit_test(a_name_stands_for_the_hash_of_another_line),
         cmocka_unit_test(a_name_has_one_hash_and_a_hash_one_name),
-        cmocka_unit_test(a_token_replaces_what_the_peer_is),
+        cmocka_unit_test(a_token_replaces_the_identity_of_the_peer),
         cmocka_unit_test(one_of_many_tokens_is_found),
         cmocka_unit_test(tokens_of_http_may_submit_see_and_cancel),
-        cmocka_unit_test(a_line_of_http_tokens_that_is_wrong_is_refused),
+        cmocka_unit_test(an_invalid_line_of_http_tokens_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void expect_wrong_who(const char *who, const char *what)
     expect_refused(text, reason);
 }
 
-static void what_is_no_network_is_refused(void **state)
+static void an_invalid_network_is_refused(void **state)
 {
 #define NO_ADDRESS "not an IPv4 or IPv6 address"
 #define NO_BITS "the number of bits after the / is not valid for this address"
@@ -163,7 +163,7 @@ static void users_and_groups_that_the_system_does_not_know_are_refused(void **st
                          "does not have this user");
 }
 
-static void any_is_everybody(void **state)
+static void any_matches_every_caller(void **state)
 {
     struct access *access = rules_of("any work *");
     const gid_t group = 7;
@@ -199,11 +199,11 @@ int main(void)
         cmocka_unit_test(an_address_is_a_network_of_its_own),
         cmocka_unit_test(a_mapped_address_is_one_of_ipv4),
         cmocka_unit_test(a_network_is_not_for_those_without_an_address),
-        cmocka_unit_test(what_is_no_network_is_refused),
+        cmocka_unit_test(an_invalid_network_is_refused),
         cmocka_unit_test(a_user_is_known_by_name_or_number),
         cmocka_unit_test(a_group_is_any_of_those_that_the_user_is_in),
         cmocka_unit_test(users_and_groups_that_the_system_does_not_know_are_refused),
-        cmocka_unit_test(any_is_everybody),
+        cmocka_unit_test(any_matches_every_caller),
         cmocka_unit_test(all_that_a_peer_is_adds_up),
     };
 

@@ -49,7 +49,7 @@ static void a_lost_worker_puts_the_job_at_the_back(void **state)
     assert_int_equal(of_retries(3).on_loss, ON_LOSS_BACK);
 }
 
-static void what_becomes_of_a_failure_is_a_setting(void **state)
+static void the_fate_of_a_failed_job_is_a_setting(void **state)
 {
     (void)state;
     assert_int_equal(contract_begin(PRI_LOW, true, 0, CONTRACT_FAIL_DROPS).on_fail, ON_FAIL_DROP);
@@ -110,7 +110,7 @@ static void the_session_watches_only_a_foreground_job(void **state)
     broker_session_close(session);
 }
 
-static void a_submission_that_is_wrong_changes_nothing(void **state)
+static void an_invalid_submission_changes_nothing(void **state)
 {
     struct broker *broker = *state;
     struct wire wire = {.host = NULL};
@@ -143,11 +143,11 @@ int main(void)
         cmocka_unit_test(only_background_jobs_are_durable),
         cmocka_unit_test(no_retries_are_one_attempt),
         cmocka_unit_test(a_lost_worker_puts_the_job_at_the_back),
-        cmocka_unit_test(what_becomes_of_a_failure_is_a_setting),
+        cmocka_unit_test(the_fate_of_a_failed_job_is_a_setting),
         cmocka_unit_test(a_unique_is_nothing_the_content_or_a_name),
         cmocka_unit_test(a_unique_has_64_bytes_at_most),
         WITH_BROKER(the_session_watches_only_a_foreground_job),
-        WITH_BROKER(a_submission_that_is_wrong_changes_nothing),
+        WITH_BROKER(an_invalid_submission_changes_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void an_announced_length_costs_nothing(void **state)
     intake_discard(&intake);
 }
 
-static void a_body_of_no_known_length_ends_where_it_is_said_to(void **state)
+static void a_body_of_unknown_length_ends_at_intake_end(void **state)
 {
     struct intake intake;
 
@@ -149,7 +149,7 @@ static void without_memory_the_piece_that_needs_it_says_so(void **state)
     intake_discard(&intake);
 }
 
-static void a_body_that_outgrows_memory_counts_what_is_there(void **state)
+static void a_body_that_exceeds_memory_counts_its_missing_bytes(void **state)
 {
     struct slice input = slice_of(bytes, LARGE);
     struct intake intake;
@@ -166,7 +166,7 @@ static void a_body_that_outgrows_memory_counts_what_is_there(void **state)
     intake_discard(&intake);
 }
 
-static void no_memory_for_a_place_is_told_by_the_next_piece(void **state)
+static void a_lack_of_memory_for_a_buffer_is_reported_by_the_next_take(void **state)
 {
     struct intake_room room;
     struct slice input = slice_of(bytes, 10);
@@ -214,7 +214,7 @@ static void a_refused_body_is_passed_over_in_any_pieces(void **state)
     }
 }
 
-static void nothing_is_passed_over_where_nothing_is_left(void **state)
+static void skipping_nothing_is_complete_at_once(void **state)
 {
     struct slice input = slice_of(bytes, 3);
     uint64_t left = 0;
@@ -252,12 +252,12 @@ int main(void)
         cmocka_unit_test(a_body_may_be_split_anywhere),
         cmocka_unit_test(a_large_body_is_received_in_its_place_but_for_its_end),
         cmocka_unit_test(an_announced_length_costs_nothing),
-        cmocka_unit_test(a_body_of_no_known_length_ends_where_it_is_said_to),
+        cmocka_unit_test(a_body_of_unknown_length_ends_at_intake_end),
         cmocka_unit_test(without_memory_the_piece_that_needs_it_says_so),
-        cmocka_unit_test(a_body_that_outgrows_memory_counts_what_is_there),
-        cmocka_unit_test(no_memory_for_a_place_is_told_by_the_next_piece),
+        cmocka_unit_test(a_body_that_exceeds_memory_counts_its_missing_bytes),
+        cmocka_unit_test(a_lack_of_memory_for_a_buffer_is_reported_by_the_next_take),
         cmocka_unit_test(a_refused_body_is_passed_over_in_any_pieces),
-        cmocka_unit_test(nothing_is_passed_over_where_nothing_is_left),
+        cmocka_unit_test(skipping_nothing_is_complete_at_once),
         cmocka_unit_test(only_a_long_body_that_was_gathered_is_kept_as_it_is),
     };
 

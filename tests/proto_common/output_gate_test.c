@@ -84,7 +84,7 @@ static void bytes_before_a_gate_leave_and_those_behind_wait(void **state)
     }
 }
 
-static void a_gate_behind_all_that_has_left_holds_what_comes_next(void **state)
+static void a_gate_after_sent_output_holds_further_output(void **state)
 {
     struct bench *bench = *state;
 
@@ -97,7 +97,7 @@ static void a_gate_behind_all_that_has_left_holds_what_comes_next(void **state)
     expect(&bench->out, "behind it");
 }
 
-static void what_waits_for_nothing_or_for_what_was_reached_leaves(void **state)
+static void output_without_a_gate_or_with_a_reached_one_is_sent(void **state)
 {
     struct bench *bench = *state;
 
@@ -109,7 +109,7 @@ static void what_waits_for_nothing_or_for_what_was_reached_leaves(void **state)
     expect(&bench->out, "ab");
 }
 
-static void what_waits_for_nothing_keeps_its_order(void **state)
+static void output_without_a_gate_keeps_its_order(void **state)
 {
     struct bench *bench = *state;
 
@@ -255,7 +255,7 @@ static void spans_are_cut_where_a_gate_stands(void **state)
     assert_true(slice_equal(spans[0], SLICE("bc")));
 }
 
-static void append_carries_what_is_waited_for(void **state)
+static void append_moves_the_gates(void **state)
 {
     struct bench *bench = *state;
     struct output more;
@@ -297,7 +297,7 @@ static void append_of_nothing_carries_its_gate(void **state)
 
 // Of small outputs that are put together, each takes no span of its own, nor do those that do not
 // fill their last one.
-static void what_is_appended_shares_spans(void **state)
+static void appended_outputs_share_spans(void **state)
 {
     static const size_t lens[] = {1, 100, 1500, OUTPUT_CHUNK + 1, 3 * OUTPUT_CHUNK - 1};
     static char bytes[3 * OUTPUT_CHUNK];
@@ -343,9 +343,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BENCH(bytes_before_a_gate_leave_and_those_behind_wait),
-        BENCH(a_gate_behind_all_that_has_left_holds_what_comes_next),
-        BENCH(what_waits_for_nothing_or_for_what_was_reached_leaves),
-        BENCH(what_waits_for_nothing_keeps_its_order),
+        BENCH(a_gate_after_sent_output_holds_further_output),
+        BENCH(output_without_a_gate_or_with_a_reached_one_is_sent),
+        BENCH(output_without_a_gate_keeps_its_order),
         BENCH(two_gates_open_one_after_the_other),
         BENCH(two_gates_open_at_once),
         BENCH(third_gate_merges_with_the_second),
@@ -354,9 +354,9 @@ int main(void)
         BENCH(gates_that_were_reached_make_room),
         BENCH(gates_stand_between_blobs_and_bytes),
         BENCH(spans_are_cut_where_a_gate_stands),
-        BENCH(append_carries_what_is_waited_for),
+        BENCH(append_moves_the_gates),
         BENCH(append_of_nothing_carries_its_gate),
-        BENCH(what_is_appended_shares_spans),
+        BENCH(appended_outputs_share_spans),
         BENCH(clear_forgets_the_gates),
     };
 

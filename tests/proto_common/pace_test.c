@@ -52,7 +52,7 @@ static void a_command_does_not_move_the_look_but_the_end(void **state)
     look_says(&patience, view(AT(160), PACE_NEXT, 0, 10), PACE_IDLE_OVER);
 }
 
-static void who_is_busy_or_has_unread_output_or_is_not_read_is_not_idle(void **state)
+static void a_busy_unread_or_paused_connection_is_not_idle(void **state)
 {
     struct patience patience = fresh();
     struct pace_view unread = view(AT(200), PACE_NEXT, 0, 0);
@@ -83,7 +83,7 @@ static void each_kib_of_a_body_has_its_time(void **state)
     look_says(&patience, view(AT(19), PACE_BODY, 0, 5 + PACE_STEP), PACE_BODY_OVER);
 }
 
-static void another_body_begins_anew(void **state)
+static void another_body_restarts_the_limit(void **state)
 {
     struct patience patience = fresh();
     struct pace_view next = view(AT(9), PACE_BODY, 0, 20);
@@ -96,7 +96,7 @@ static void another_body_begins_anew(void **state)
     look_says(&patience, view(AT(19), PACE_BODY, 0, 20), PACE_BODY_OVER);
 }
 
-static void a_line_has_its_time_whoever_waits_and_another_begins_anew(void **state)
+static void a_line_is_limited_and_another_one_restarts_the_limit(void **state)
 {
     struct patience patience = fresh();
 
@@ -124,7 +124,7 @@ static void nothing_is_expected_while_the_host_does_not_read(void **state)
     look_says(&patience, view(AT(60), PACE_BODY, 0, 5), PACE_BODY_OVER);
 }
 
-static void what_the_front_end_sees_to_itself_is_left_to_it(void **state)
+static void a_deadline_of_the_front_end_is_left_to_it(void **state)
 {
     struct patience patience = fresh();
 
@@ -150,12 +150,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_does_not_move_the_look_but_the_end),
-        cmocka_unit_test(who_is_busy_or_has_unread_output_or_is_not_read_is_not_idle),
+        cmocka_unit_test(a_busy_unread_or_paused_connection_is_not_idle),
         cmocka_unit_test(each_kib_of_a_body_has_its_time),
-        cmocka_unit_test(another_body_begins_anew),
-        cmocka_unit_test(a_line_has_its_time_whoever_waits_and_another_begins_anew),
+        cmocka_unit_test(another_body_restarts_the_limit),
+        cmocka_unit_test(a_line_is_limited_and_another_one_restarts_the_limit),
         cmocka_unit_test(nothing_is_expected_while_the_host_does_not_read),
-        cmocka_unit_test(what_the_front_end_sees_to_itself_is_left_to_it),
+        cmocka_unit_test(a_deadline_of_the_front_end_is_left_to_it),
         cmocka_unit_test(without_limits_there_is_nothing_to_look_at),
     };
 

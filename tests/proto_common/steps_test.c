@@ -172,7 +172,7 @@ static void steps_are_made_until_the_input_is_used_up(void **state)
     assert_string_equal(conn->did, "abc");
 }
 
-static void no_input_has_an_address_all_the_same(void **state)
+static void empty_input_is_never_a_null_pointer(void **state)
 {
     struct conn *conn = *state;
 
@@ -228,7 +228,7 @@ static void a_slice_of_an_answer_ends_the_turn(void **state)
     expect(feed(conn, "asb", 100), FEED_AGAIN, 2);
 }
 
-static void what_blocks_leaves_the_rest_with_the_host(void **state)
+static void a_blocking_step_leaves_the_input_with_the_host(void **state)
 {
     struct conn *conn = *state;
 
@@ -285,13 +285,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(steps_are_made_until_the_input_is_used_up),
-        TEST(no_input_has_an_address_all_the_same),
+        TEST(empty_input_is_never_a_null_pointer),
         TEST(a_spent_budget_leaves_the_rest_to_the_next_turn),
         TEST(much_output_leaves_the_rest_to_the_next_turn),
         TEST(a_verb_that_came_by_many_queues_is_charged_to_its_connection),
         TEST(a_feed_that_takes_more_than_a_quarter_of_its_budget_is_dear),
         TEST(a_slice_of_an_answer_ends_the_turn),
-        TEST(what_blocks_leaves_the_rest_with_the_host),
+        TEST(a_blocking_step_leaves_the_input_with_the_host),
         TEST(nothing_is_done_behind_the_end),
         TEST(a_large_body_is_received_in_its_place),
         TEST(only_a_body_has_a_place),

@@ -73,7 +73,7 @@ static void a_peer_that_leaves_too_much_unread_is_dropped(void **state)
     assert_int_equal(bench->dropped, 1);
 }
 
-static void what_is_not_staged_yet_counts(void **state)
+static void output_that_is_not_staged_yet_counts(void **state)
 {
     struct bench *bench = *state;
 
@@ -92,7 +92,7 @@ static void a_peer_that_takes_all_may_be_sent_more(void **state)
     assert_int_equal(bench->dropped, 0);
 }
 
-static void what_the_host_allows_is_asked_only_where_much_is_unread(void **state)
+static void the_limit_of_the_host_is_checked_only_with_much_unread_output(void **state)
 {
     struct bench *bench = *state;
 
@@ -109,7 +109,7 @@ static void what_the_host_allows_is_asked_only_where_much_is_unread(void **state
     assert_int_equal(bench->dropped, 0);
 }
 
-static void what_is_staged_behind_a_hold_waits_for_the_store(void **state)
+static void output_after_a_hold_waits_for_the_store(void **state)
 {
     struct bench *bench = *state;
 
@@ -132,10 +132,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_peer_that_leaves_too_much_unread_is_dropped),
-        TEST(what_is_not_staged_yet_counts),
-        TEST(what_the_host_allows_is_asked_only_where_much_is_unread),
+        TEST(output_that_is_not_staged_yet_counts),
+        TEST(the_limit_of_the_host_is_checked_only_with_much_unread_output),
         TEST(a_peer_that_takes_all_may_be_sent_more),
-        TEST(what_is_staged_behind_a_hold_waits_for_the_store),
+        TEST(output_after_a_hold_waits_for_the_store),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
