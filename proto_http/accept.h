@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_HTTP_ACCEPT_H
 #define TANDEM_PROTO_HTTP_ACCEPT_H
 
-// What is decided about a request when its head is there: whether a job is to be submitted, work is
-// asked for or something said of it, or how it is answered at once.
+// Decides on a request once its head has arrived: submit a job, ask for work, act on a lease, or
+// answer at once.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -11,8 +11,8 @@
 
 #include "proto_http/context.h"
 
-// Of struct http1_user: `accept` and `other_method`. What becomes of a request that is taken goes
-// by its place (places.h).
+// Of struct http1_user: `accept` and `other_method`. An accepted request is then handled by its
+// place (places.h).
 enum http1_next web_accept(struct http1_conn *conn, const struct http1_fields *fields,
                            const struct http1_framing *framing) MUST_USE;
 void web_accept_no_method(struct http1_conn *conn, struct slice target);

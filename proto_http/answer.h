@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_ANSWER_H
 #define TANDEM_PROTO_HTTP_ANSWER_H
 
-// Answers about a job: those of http1/reply.h, with the headers of Gearman over HTTP.
+// Answers about a job: as in http1/reply.h, with the headers of Gearman over HTTP.
 
 #include "core/base/slice.h"
 #include "http1/reply.h"
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-// The head of an answer, but for the length of what follows.
+// The head of an answer, without the length of its body.
 struct web_answer {
     unsigned status;
     const char *command; // X-Gearman-Command, NULL for none
@@ -20,32 +20,33 @@ struct web_answer {
     const char *extra;   // more headers, each with its CR LF; NULL for none
 };
 
-// What a page of an allowed origin may read of them.
+// The headers that a page of an allowed origin may read.
 #define WEB_EXPOSED                                                                                \
     "X-Gearman-Job-Handle, X-Gearman-Command, X-Gearman-Unique, X-Tandem-Queue, "                  \
     "X-Tandem-Attempt, X-Tandem-Deadline, X-Tandem-Lease"
 
-// Sends the head, Content-Length included, and a body that is copied.
+// Sends the head, with Content-Length, and a copy of the body.
 void web_answer(struct http1_conn *conn, const struct web_answer *answer, struct slice body);
 
-// The head alone, for a body of so many bytes that follows.
+// Sends the head alone; a body of `len` bytes follows.
 void web_answer_head(struct http1_conn *conn, const struct web_answer *answer, uint64_t len);
 
-// The head of a body whose end is not known: true: in chunks; false: on 1.0, until the connection
-// ends.
+// Sends the head of a body of unknown length. True: the body is in chunks; false: on HTTP/1.0, it
+// lasts until the connection closes.
 bool web_answer_open(struct http1_conn *conn, const struct web_answer *answer);
 
-// An error, as http1_refuse() answers it.
+// Answers an error, as http1_refuse() does.
 void web_refuse(struct http1_conn *conn, const struct web_answer *answer, const char *why);
 
-// The same for a submission that is wrong, where clients of gearmand want 200.
+// The same for an invalid submission, for which clients of gearmand expect 200.
 void web_refuse_error(struct http1_conn *conn, unsigned status, const char *why);
 
-// The same where it may go better in a while.
+// The same for an error that may be temporary: the client may try again.
 void web_refuse_later(struct http1_conn *conn, unsigned status, const char *why);
-// The same where it is known when: after so long.
+// The same if the remaining time is known.
 void web_refuse_after(struct http1_conn *conn, unsigned status, nsec_t left_for, const char *why);
-// And where memory lacks for the request, though not for this answer (struct http1_user).
+// The same if there is not enough memory for the request (there is for this answer; struct
+// http1_user).
 void web_refuse_memory(struct http1_conn *conn);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef TANDEM_PROTO_HTTP_CONTEXT_H
 #define TANDEM_PROTO_HTTP_CONTEXT_H
 
-// What all HTTP connections share. The connection itself, and its requests' way from head to
-// answer, are those of http1, of which this front-end is a user: its connections are
-// struct http1_conn, and its requests (request.h) begin with struct http1_request.
+// The state that all HTTP connections share. Connections are struct http1_conn: http1 receives
+// requests and sends answers for this front-end. Requests (request.h) begin with
+// struct http1_request.
 
 #include "core/broker.h"
 #include "proto_common/frontend.h"
@@ -15,12 +15,12 @@
 #include "proto_http/leases.h"
 
 struct web_shared {
-    struct http1_shared http1; // its tokens, the rules of http.tokens, are owned by this one
+    struct http1_shared http1; // its tokens, the rules of http.tokens, are owned here
     const struct web_options *options;
-    struct access *fresh_tokens; // of a reload that is being prepared; owned
+    struct access *fresh_tokens; // of a reload in preparation; owned
     struct handles handles;
     struct web_leases leases; // of workers
-    uint64_t once_position;   // of the last answer that is remembered for an Idempotency-Key
+    uint64_t once_position;   // of the last answer remembered for an Idempotency-Key
 };
 
 static inline struct web_shared *web_shared(const struct http1_conn *conn)

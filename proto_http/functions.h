@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_FUNCTIONS_H
 #define TANDEM_PROTO_HTTP_FUNCTIONS_H
 
-// Which functions are offered over HTTP at all.
+// The functions that are offered over HTTP.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -11,12 +11,12 @@
 
 #include <stdbool.h>
 
-// Whether http.functions has the function.
+// Whether http.functions includes the function.
 bool web_function_offered(const struct web_shared *shared, struct slice function) MUST_USE;
 
-// The caller may submit to the function of the request's target, and it is offered; false:
-// answered. Browsers, crawlers and monitors ask for some paths on their own: unless somebody does
-// such jobs, or http.functions says otherwise, they would only pile up.
+// Whether the caller may submit to the function of the request's target, and it is offered; false:
+// answered. Browsers, crawlers and monitors request some paths unasked: their jobs would pile up,
+// so these functions need a worker, or an entry in http.functions.
 bool web_function_check(struct http1_conn *conn) MUST_USE;
 
 #endif

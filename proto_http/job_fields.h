@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_JOB_FIELDS_H
 #define TANDEM_PROTO_HTTP_JOB_FIELDS_H
 
-// What the headers of a request say of the job that it submits.
+// Reads the parameters of a job from the headers of the request that submits it.
 
 #include "core/base/macros.h"
 #include "http1/fields.h"
@@ -11,8 +11,7 @@
 
 #include <stdbool.h>
 
-// Takes it into the connection's request. False where something is wrong with it, which is
-// answered.
+// Stores them in the connection's request. False if one is invalid: answered.
 bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
 #endif

@@ -2,8 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_JOBS_H
 #define TANDEM_PROTO_HTTP_JOBS_H
 
-// Requests for one job: how it stands, or what it has ended with; to wait for its end; to take it
-// back.
+// Requests for one job: its state or its result, a wait for its end, or its cancellation.
 
 #include "core/base/macros.h"
 #include "core/broker.h"
@@ -11,17 +10,17 @@
 
 #include "proto_http/context.h"
 
-// A head with GET or DELETE. True: the request wants to wait for the end of the job; false: it is
-// answered.
+// Checks the head of a GET or DELETE. True: the request is to wait for the end of the job; false:
+// it is answered.
 bool web_job_check(struct http1_conn *conn) MUST_USE;
 
-// All of that request is there.
+// The request is complete.
 enum http1_next web_job_begin(struct http1_conn *conn);
 
-// Something has happened to the job. True: the request is answered.
+// Handles an event of the job. True: the request is answered.
 bool web_job_event(struct http1_conn *conn, const struct job_event *event) MUST_USE;
 
-// It has waited long enough: answered with how the job stands.
+// The time to wait is over: answers with the state of the job.
 void web_job_expired(struct http1_conn *conn);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_HTTP_LEASE_ABOUT_H
 #define TANDEM_PROTO_HTTP_LEASE_ABOUT_H
 
-// What a worker is told of a job that it gets, beside its body: as headers of an answer or of a
-// part of one, or as members of an object.
+// The description of a job for the worker that receives it, without its body: as headers of an
+// answer or of a part, or as an object.
 
 #include "core/base/slice.h"
 
@@ -16,15 +16,15 @@
 // Room for all headers.
 #define LEASE_HEADERS_ROOM (2 * WEB_NAME_ROOM + 512)
 
-// Writes the headers, each with its CR LF; returns how many bytes.
+// Writes the headers, each with its CR LF; returns the number of bytes.
 size_t lease_headers_write(const struct web_shared *shared, const struct web_lease *lease,
                            char *to);
 
-// The header that says when the lease ends, in LEASE_DEADLINE_ROOM bytes with a NUL.
+// Writes the header with the end of the lease: LEASE_DEADLINE_ROOM bytes with a NUL.
 #define LEASE_DEADLINE_ROOM 64
 void lease_deadline_write(const struct web_shared *shared, const struct web_lease *lease, char *to);
 
-// The same as an object; NULL without memory.
+// The description as an object; NULL without memory.
 json_t *lease_describe(const struct web_shared *shared, const struct web_lease *lease);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_HTTP_LEASE_TOKEN_H
 #define TANDEM_PROTO_HTTP_LEASE_TOKEN_H
 
-// What a worker shows to say something about a job that it has: 128 random bits, spelt in base64url
-// (RFC 4648, 5) without padding. Whoever knows a token may finish its job; nobody can guess one.
+// The secret by which a worker acts on its job: 128 random bits, in base64url (RFC 4648, 5) without
+// padding. Anyone who knows a token may finish its job; it cannot be guessed.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -21,29 +21,29 @@ struct lease_token {
 // Writes LEASE_TOKEN_TEXT bytes, and no NUL.
 void lease_token_write(const struct lease_token *token, char *to);
 
-// False for what is no token's spelling; each token has one.
+// False if the text is not a token; each token has exactly one spelling.
 bool lease_token_read(struct slice text, struct lease_token *token) MUST_USE;
 
-// What a token is known by: who reads that, in a journal, cannot tell the token.
+// A digest that identifies a token in a journal without revealing it.
 #define LEASE_PRINT_SIZE 16
 struct lease_print {
     unsigned char bits[LEASE_PRINT_SIZE];
 };
 
-// False where the library cannot say it.
+// False if the library fails.
 bool lease_print_of(const struct lease_token *token, struct lease_print *print) MUST_USE;
 
 // Takes the same time wherever they differ.
 bool lease_print_equal(const struct lease_print *a, const struct lease_print *b);
 
-// Random bits that were made for several tokens at once. All zero at first.
+// Random bits, made for several tokens at once. All zero at first.
 #define LEASE_TOKENS_AT_ONCE 256
 struct lease_tokens {
-    struct lease_token next[LEASE_TOKENS_AT_ONCE]; /* private: those that were given are zero */
+    struct lease_token next[LEASE_TOKENS_AT_ONCE]; /* private: used ones are zeroed */
     size_t left;                                   /* private */
 };
 
-// A new token; false where the system has no random bits to give.
+// A new token; false if the system provides no random bits.
 bool lease_tokens_make(struct lease_tokens *tokens, struct lease_token *token) MUST_USE;
 
 #endif

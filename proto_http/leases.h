@@ -2,19 +2,19 @@
 #ifndef TANDEM_PROTO_HTTP_LEASES_H
 #define TANDEM_PROTO_HTTP_LEASES_H
 
-// Leases of workers over HTTP. The holder of a lease is a session of the broker that has no
-// connection: a request for work opens it and waits by it, and once its answer is made the session
-// has nothing but the jobs of that answer. It closes when it holds none of them any more, whether
-// the worker has finished them, their time is over or an operator has taken them away.
+// Leases of workers over HTTP. The holder of leases is a session of the broker without a connection
+// of its own: a request for work opens it and waits for a job. Once its answer is made, the session
+// only holds the jobs of that answer. It closes when it holds no job any more, because the worker
+// has finished them, their leases have expired or an operator has taken them away.
 //
-// Each of these jobs has a token, by which the worker names it from any connection. A token is good
-// as long as the session holds the job, and is forgotten at the latest with the session.
+// Each of these jobs has a token, by which the worker names it on any connection. A token is valid
+// while the session holds the job, and is forgotten with the session at the latest.
 //
-// The leases of jobs that a journal keeps are kept there, too (core/durable_lease.h), by the print
-// of their tokens: after a restart each is a session's again, which has this one job.
+// For jobs in a journal, leases are stored there, too (core/durable_lease.h), by the digests of
+// their tokens: after a restart, a session of its own holds each such job.
 //
-// All of this is the front-end's, one for all of its connections (struct web_shared). Memory is
-// asked for when work is; nothing that happens to a lease later can fail.
+// The front-end has one struct for all connections (struct web_shared). Memory is allocated when
+// work is requested; no later change to a lease can fail.
 
 #include "core/base/hash.h"
 #include "core/base/list.h"
@@ -35,90 +35,89 @@ struct web_lease {
     bool known;                /* private */
     struct web_holder *holder;
     uint64_t job_id;
-    nsec_t limit_for;         // from each word of the worker on; 0: the job's time to run is all
+    nsec_t limit_for;         // since the last report; 0: only the job's time to run counts
     struct lease_print print; /* private */
-    struct lease_token token; // zero where the lease is resumed: only its print is known
+    struct lease_token token; // zero if the lease was resumed: only its digest is known
 };
 
 struct web_holder {
     struct list_node in_leases; /* private: in `holders` or `emptied` */
     struct web_leases *leases;
     struct session *session;
-    struct http1_conn *conn; // that waits by it, or is being answered; NULL once it is
-    uint64_t told_of;        // the job that ended the wait; 0: none has
+    struct http1_conn *conn; // that waits, or is being answered; NULL after that
+    uint64_t told_of;        // the job that ended the wait; 0: none
     uint64_t held_until;     // the log position that its answer waits for
-    uint64_t answered_to;    // the number of the connection that was given its jobs; 0: none yet
+    uint64_t answered_to;    // the number of the connection that received its jobs; 0: none yet
     bool waited_enough;      // the wait is over without a job
     uint32_t count;          // of `all`; 0 until the answer is made
-    uint32_t room;           /* private: of those that were allocated */
-    struct web_lease *all;   /* private: owned, but for `only` */
+    uint32_t room;           /* private: allocated in `all` */
+    struct web_lease *all;   /* private: owned, unless it is `only` */
     struct web_lease only;   /* private */
 };
 
 struct web_leases {
     struct broker *broker;
-    const struct output_pool *pool; /* private: of all output; NULL: nobody has asked for work */
-    bool keyed;                     /* private: there is a key of the table, and it is */
+    const struct output_pool *pool; /* private: of all output; NULL: no request for work yet */
+    bool keyed;                     /* private: `key` and `by_print` are initialized */
     struct siphash_key key;         /* private */
     struct hash by_print;           /* private: struct web_lease */
     struct list_node holders;       /* private */
     struct list_node emptied;       /* private: to be freed by web_leases_work() */
     struct lease_tokens tokens;     /* private */
-    uint64_t count;                 // tokens that are good, and requests that wait for one
+    uint64_t count;                 // valid tokens, and requests that wait for one
 };
 
-// Leases of that broker's jobs. Cannot fail.
+// Initializes the leases of the broker's jobs. Cannot fail.
 void web_leases_begin(struct web_leases *leases, struct broker *broker);
 
-// Once all jobs are back: sessions have the jobs again whose leases were kept. A lease that is
-// over, or for which there is no memory, is discarded.
+// Once all jobs are restored: opens sessions for the stored leases. A lease that has expired, or
+// for which there is no memory, is discarded.
 void web_leases_resume(struct web_leases *leases);
 
-// Closes all sessions. The leases need not have begun.
+// Closes all sessions. web_leases_begin() need not have been called.
 void web_leases_end(struct web_leases *leases);
 
-// The functions of struct frontend with these names: sessions that hold nothing any more are
-// closed.
+// The functions of struct frontend with these names: close sessions that hold no job any more.
 nsec_t web_leases_due(const struct web_leases *leases);
 void web_leases_work(struct web_leases *leases);
 
-// A session for a request of that connection, which may do what its caller may. It counts as one
-// lease until it has its own. STATUS_NO_MEMORY, also where the system has no random bits to give.
+// Opens a session for a request of that connection, with its caller's rights. It counts as one
+// lease until it has its own. STATUS_NO_MEMORY, also if the system provides no random bits.
 enum status web_holder_open(struct web_leases *leases, struct http1_conn *conn,
                             struct web_holder **holder) MUST_USE;
 
-// Closes the session, which is lost what it holds. NULL is allowed.
+// Closes the session, which loses the jobs that it holds. NULL is allowed.
 void web_holder_free(struct web_holder *holder);
 
-// The same, where nothing of what would have told its worker of its jobs has left the process.
+// The same if no byte of the answer with its jobs has left the process.
 void web_holder_undelivered(struct web_holder *holder);
 
-// The holder of that job, where it was answered to the connection of that number; otherwise NULL.
+// The holder of that job if it was answered to the connection of that number; otherwise NULL.
 struct web_holder *web_holder_of(const struct web_leases *leases, uint64_t job_id,
                                  uint64_t answered_to);
 
-// Room for so many leases, before the first; at first there is room for one. STATUS_NO_MEMORY.
+// Makes room for `count` leases, before the first is added; the default is one. STATUS_NO_MEMORY.
 enum status web_holder_room(struct web_holder *holder, uint32_t count) MUST_USE;
 
-// A token for a job that the holder has, as the next of `all`, for which there is room. The lease
-// ends after `limit_for` (0: never for that), or with the job's time to run, whichever is first.
+// Makes a token for a job that the holder holds, as the next of `all`, which must have room. The
+// lease ends after `limit_for` (0: no limit) or with the job's time to run, whichever comes first.
 // STATUS_NO_MEMORY: nothing has changed.
 enum status web_lease_add(struct web_holder *holder, uint64_t job_id, nsec_t limit_for) MUST_USE;
 
-// The session takes no further jobs; those that it has stay with it.
+// The session takes no further jobs, and keeps those that it holds.
 void web_holder_take_no_more(struct web_holder *holder);
 
 // The answer has been made: from now on the session lives as long as its leases.
 void web_holder_leave(struct web_holder *holder);
 
-// The lease of that token, in any spelling that a client might send; NULL where there is none.
-// Valid until the next verb, tick or settle that can end it.
+// The lease of the token that a client sent; NULL if there is none, also if the text is not a
+// token. Valid until the next verb, tick or settle that can end it.
 struct web_lease *web_lease_find(struct web_leases *leases, struct slice text);
 
-// The worker has given word: the lease's limit, if it has one, begins anew.
+// The worker has reported: the lease's limit, if it has one, starts again.
 void web_lease_renew(struct web_lease *lease);
 
-// The worker has finished with the job: the lease is over, and not valid any more.
+// The worker has finished the job: the lease ends, and the pointer becomes invalid.
 void web_lease_end(struct web_lease *lease);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef TANDEM_PROTO_HTTP_PLACES_H
 #define TANDEM_PROTO_HTTP_PLACES_H
 
-// What becomes of a request goes by the place that its target names (target.h): a function to which
-// a job is submitted, work that is asked for, or a lease of which something is said. These are what
-// struct http1_user has under the same names.
+// Handles a request by the place that its target names (target.h): a function to which a job is
+// submitted, a request for work, or an action on a lease. The functions are those of
+// struct http1_user with the same names.
 
 #include "core/base/macros.h"
 #include "http1/user.h"

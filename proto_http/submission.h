@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_SUBMISSION_H
 #define TANDEM_PROTO_HTTP_SUBMISSION_H
 
-// The parts of a submission, whether it is carried out once or each time.
+// The steps of a submission, with an Idempotency-Key or without.
 
 #include "core/base/blob.h"
 #include "core/base/macros.h"
@@ -11,15 +11,14 @@
 
 #include "proto_http/context.h"
 
-// Submits the job that the request says, with that workload; the statuses are those of
-// broker_submit_to().
+// Submits the request's job with that workload. The statuses are those of broker_submit_to().
 enum status web_submit_job(struct http1_conn *conn, struct slice workload, struct blob *blob,
                            struct submission *submission) MUST_USE;
 
-// Answers that it was not accepted.
+// Answers that the job was not accepted.
 void web_submit_refuse(struct http1_conn *conn, enum status status);
 
-// Answers that a background job was.
+// Answers that a background job was accepted.
 void web_submit_answer(struct http1_conn *conn, uint64_t id);
 
 #endif

@@ -2,8 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_SUBMIT_H
 #define TANDEM_PROTO_HTTP_SUBMIT_H
 
-// Submitting the job that a request is about, once its workload is there: the body, or the query of
-// a GET.
+// Submits the job of a request once its workload has arrived: the body, or the query of a GET.
 
 #include "core/base/blob.h"
 #include "core/base/macros.h"
@@ -12,8 +11,8 @@
 
 #include "proto_http/context.h"
 
-// Of struct http1_user: `complete`. A request for a foreground job waits for it; that for a
-// background job is answered.
+// Of struct http1_user: `complete`. A request for a foreground job waits for its result; a request
+// for a background job is answered.
 enum http1_next web_submit(struct http1_conn *conn, struct slice body, struct blob *blob) MUST_USE;
 
 #endif

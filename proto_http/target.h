@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_TARGET_H
 #define TANDEM_PROTO_HTTP_TARGET_H
 
-// What a request is about, as its target says: a function to submit to, or one of our own pages.
+// The target of a request: a function to submit to, or a path of the broker itself.
 
 #include "core/base/slice.h"
 #include "core/broker.h"
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 enum web_place {
-    WEB_PLACE_NONE,     // the target is no good
+    WEB_PLACE_NONE,     // the target is invalid
     WEB_PLACE_SERVER,   // `*`
     WEB_PLACE_ROOT,     // no function is named
     WEB_PLACE_FUNCTION, // a function
@@ -25,7 +25,7 @@ enum web_place {
 struct web_target {
     enum web_place place;
     bool has_query;
-    struct slice query;        // as it came
+    struct slice query;        // not decoded
     size_t name_len;           // of the function, of the handle, or of <token>/<verb>
     char name[QUEUE_NAME_MAX]; // decoded; last, because it is not cleared
 };
@@ -35,7 +35,7 @@ static inline struct slice web_target_name(const struct web_target *target)
     return slice_of(target->name, target->name_len);
 }
 
-// Reads a target of a head that has passed the check; `name` is decoded once.
+// Parses the target of a head that has passed the check; `name` is decoded once.
 void web_target_read(struct slice text, struct web_target *target);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TANDEM_PROTO_HTTP_WAIT_H
 #define TANDEM_PROTO_HTTP_WAIT_H
 
-// A request that waits for its job: what it gathers of the result, and how it ends.
+// A request that waits for its job: gathers the result, and answers at the end.
 
 #include "core/base/macros.h"
 #include "core/broker.h"
@@ -12,10 +12,10 @@
 
 #include <stdbool.h>
 
-// The job was submitted, and `submission` has its watch.
+// Begins the wait for a job that was submitted; `submission` has its watch.
 void web_wait_begin(struct http1_conn *conn, const struct submission *submission);
 
-// Of the connection's session, which has no other events: something happened to the job.
+// Of the connection's session, which receives only events of its job.
 extern const struct session_ops web_session_ops;
 
 // Of struct http1_user: `step`, which writes the events of a stream, `expired` and `stopping`.

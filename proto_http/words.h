@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_HTTP_WORDS_H
 #define TANDEM_PROTO_HTTP_WORDS_H
 
-// What workers say of the jobs that they have: POST /-/leases/<token>/<word>. The token is the
-// right to do so, whoever shows it.
+// Actions of workers on their jobs: POST /-/leases/<token>/<verb>. The token is all that a client
+// needs for them.
 
 #include "core/base/blob.h"
 #include "core/base/macros.h"
@@ -15,11 +15,11 @@
 
 #include <stdbool.h>
 
-// When the head is there: whether there is such a word and such a lease. False: answered.
+// Once the head has arrived: checks that the action and the lease exist. False: answered.
 bool web_word_check(struct http1_conn *conn, const struct http1_framing *framing) MUST_USE;
 
-// Of struct http1_user, for these requests: `complete`, `step` and `stopping`. One waits only where
-// very much is still to be told of what was said before.
+// Of struct http1_user, for these requests: `complete`, `step` and `stopping`. A request waits only
+// while too many earlier reports are still to be delivered.
 enum http1_next web_word_say(struct http1_conn *conn, struct slice body,
                              struct blob *blob) MUST_USE;
 enum http1_progress web_word_step(struct http1_conn *conn) MUST_USE;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_PROTO_HTTP_WORK_H
 #define TANDEM_PROTO_HTTP_WORK_H
 
-// Requests for work: POST /-/work?queue=...; the answer has a job of one of those queues, or, as a
-// batch, several, each with a lease. A request may wait for the first of them.
+// Requests for work: POST /-/work?queue=...; the answer has one job of these queues, or a batch of
+// them, each with a lease. A request may wait for the first job.
 
 #include "core/base/macros.h"
 #include "http1/user.h"
@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-// Once the caller is known: looks at what the query asks for, and whether the caller may work on
-// all of its queues. False: answered.
+// Once the caller is known: parses the query, and checks that the caller may work on all its
+// queues. False: answered.
 bool web_work_check(struct http1_conn *conn, const struct http1_fields *fields,
                     const struct http1_framing *framing) MUST_USE;
 
@@ -23,17 +23,17 @@ enum http1_next web_work_begin(struct http1_conn *conn) MUST_USE;
 enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *turn) MUST_USE;
 void web_work_stopped(struct http1_conn *conn);
 
-// What the caller of the connection may do has changed. GRANT_LOST: the request waits for a job,
-// and has lost a queue.
+// The rights of the connection's caller have changed. GRANT_LOST: the request waits for a job, and
+// has lost a queue.
 enum grant_progress web_work_granted(struct http1_conn *conn, struct grants *grants);
 
-// Ends the wait, or the answer: jobs that were not handed over go back as if it had not had them.
+// Ends the wait or the answer: jobs not yet handed over return to their queues unchanged.
 void web_work_forget(struct web_work *work);
 
-// The connection closes: so do those of answers of which nothing has left.
+// The connection closes: takes back the jobs of answers of which no byte has left.
 void web_work_undelivered(struct http1_conn *conn);
 
-// How many bytes of memory it keeps beyond its struct.
+// The memory in use beyond the struct, in bytes.
 size_t web_work_holds(const struct web_work *work);
 
 #endif
