@@ -15,11 +15,11 @@
 struct act {
     const char *name;
     const char *method;
-    const char *step;    // behind the job's path
-    bool asks;           // of single jobs
-    bool asks_many;      // of all that fit a filter
-    bool alone;          // of single jobs only
-    const char *missing; // an option that has to be there
+    const char *step;    // appended to the path of the job
+    bool asks;           // confirms acts on single jobs
+    bool asks_many;      // confirms acts on all jobs that match a filter
+    bool alone;          // acts on single jobs only
+    const char *missing; // required option
 };
 
 static const struct act acts[] = {
@@ -53,7 +53,7 @@ static void set(json_t *object, const char *key, json_t *value)
     }
 }
 
-// What of a job is to be another one; NULL with a problem.
+// The members of a job to change. NULL with a problem.
 static json_t *make_change(struct context *context)
 {
     const struct options *options = context->options;
@@ -101,7 +101,7 @@ static enum outcome act_on(struct context *context, const struct act *act, uint6
     return outcome;
 }
 
-// In a list of answers: the job as it is now; of one that is gone, its number.
+// Adds the job as it is now to a list of answers, or its id alone if the job is gone.
 static void add_json(struct text *out, uint64_t id, const struct reply *reply, bool first)
 {
     text_put(out, first ? "[" : ",");
@@ -112,7 +112,7 @@ static void add_json(struct text *out, uint64_t id, const struct reply *reply, b
     }
 }
 
-// One answer is printed as it comes, several as a list.
+// With --json prints a single answer unchanged and several as a list, otherwise their number.
 static enum outcome print_answers(struct context *context, const struct act *act, size_t done,
                                   const struct text *answers)
 {
@@ -135,7 +135,7 @@ static void complain_of(const struct context *context, uint64_t id)
     complain(&problem);
 }
 
-// Goes on after one that is refused, and says so at once; the first refusal is the outcome.
+// Continues after a refusal and reports it at once. Returns the outcome of the first refusal.
 static enum outcome act_on_all(struct context *context, const struct act *act, const uint64_t *ids)
 {
     enum outcome first = OUTCOME_DONE;
@@ -198,7 +198,7 @@ static enum outcome ask_person(struct context *context, const struct act *act)
 }
 
 //
-// Which of the two
+// Single jobs or a filter
 //
 
 static enum outcome check(struct context *context, const struct act *act)

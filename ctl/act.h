@@ -2,11 +2,11 @@
 #ifndef TANDEM_CTL_ACT_H
 #define TANDEM_CTL_ACT_H
 
-// What is done to jobs: to those that are named, or to all of a queue that fit a filter.
+// Acts on jobs: on the jobs with given ids, or on all jobs of a queue that match a filter.
 
 #include "ctl/command.h"
 
-// The act is that of the command's name.
+// The name of the command selects the act.
 enum outcome run_act(struct context *context);
 enum outcome run_clear(struct context *context);
 

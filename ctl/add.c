@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// No broker takes a larger body.
+// No broker accepts a larger body.
 #define BODY_MAX ((size_t)1024 * 1024 * 1024)
 
 static enum outcome read_input(struct context *context, struct text *body)
@@ -43,7 +43,7 @@ static void set_count(json_t *job, const char *key, uint64_t value)
     }
 }
 
-// As text where it is text, so that it can be read on its way.
+// Valid UTF-8 is sent as text, which is readable in transit, and other bytes as base64.
 static void set_body(json_t *job, const struct text *body)
 {
     struct text encoded = {0};

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_ADD_H
 #define TANDEM_CTL_ADD_H
 
-// A new job.
+// Submits a new job.
 
 #include "ctl/command.h"
 

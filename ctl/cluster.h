@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_CLUSTER_H
 #define TANDEM_CTL_CLUSTER_H
 
-// A journal that several brokers share: who owns it, and how far behind the others are.
+// Shows a journal that several brokers share: its owner, and how far behind the standbys are.
 
 #include "ctl/command.h"
 

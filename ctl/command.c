@@ -14,7 +14,7 @@ enum outcome print(struct context *context)
     if (screen_write(&context->out)) {
         return OUTCOME_DONE;
     }
-    // Who has read enough need not be told.
+    // A reader that closes the pipe has read enough: EPIPE is not reported.
     return problem_set(context->problem, OUTCOME_FAILED, "%s",
                        errno == EPIPE ? "" : "the output cannot be written");
 }
@@ -62,7 +62,7 @@ enum outcome print_stream(struct context *context, const char *path, const char 
         .method = "GET", .path = path, .accept = accept, .take = print_piece, .context = context};
     enum outcome outcome = ask_stream(context, &request);
 
-    // It may be the output that has failed.
+    // Writing the output can fail although the request succeeds.
     return outcome == OUTCOME_DONE ? context->problem->outcome : outcome;
 }
 

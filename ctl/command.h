@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_COMMAND_H
 #define TANDEM_CTL_COMMAND_H
 
-// What a command is, and what it is given. A command prints what it has to say to standard output;
-// why it ends otherwise than well is its problem, which the program prints.
+// A command and its context. A command prints its result to standard output. If it fails, it sets
+// the problem, which the program prints.
 
 #include "ctl/api/call.h"
 #include "ctl/options.h"
@@ -16,54 +16,54 @@
 struct command;
 
 struct context {
-    const struct command *command; // the one that runs
+    const struct command *command; // the command that runs
     const struct options *options;
-    const char **words; // what the command is about
+    const char **words; // operands of the command
     size_t count;
-    struct client *client; // NULL for a command that needs no broker
+    struct client *client; // NULL for a command that does not need a broker
     struct screen screen;
-    struct text out; // what is to be printed next; print() does it
+    struct text out; // output not yet written; print() writes it
     struct problem *problem;
 };
 
-// What the words of a command are, for completion.
+// The kinds of operands, for completion.
 enum word_kind { WORD_OTHER, WORD_QUEUE, WORD_JOB, WORD_FILE, WORD_SWITCH, WORD_OFF, WORD_POLICY };
 
 struct command {
     const char *name;
-    const char *usage; // its words
+    const char *usage; // its operands
     size_t least, most;
     enum word_kind words;
-    unsigned groups; // of options
-    bool offline;    // it needs no broker
+    unsigned groups; // groups of options that it takes
+    bool offline;    // does not need a broker
     enum outcome (*run)(struct context *context);
-    const char *effect; // in a line
-    const char *more;   // in some; NULL: the line says all
+    const char *effect; // one line
+    const char *more;   // further lines; NULL: none
 };
 
-// All of them; the row without a name is the end.
+// All commands. A row without a name ends the table.
 extern const struct command commands[];
 
 const struct command *command_find(const char *name);
 
-// Writes out what is to be printed.
+// Writes `context->out` to standard output.
 enum outcome print(struct context *context);
 
-// A call of the API; the reply is to be freed whatever comes. Takes the body over.
+// Calls the API and takes ownership of `body`. The caller frees the reply even after a failure.
 enum outcome ask(struct context *context, const char *method, const char *path, json_t *body,
                  struct reply *reply);
-// With --json: prints the reply as it came.
+// For --json: prints the reply unchanged.
 enum outcome print_json(struct context *context, const struct reply *reply);
 
-// The same where an answer comes piece by piece, as the request says.
+// Sends a request whose answer is received piece by piece.
 enum outcome ask_stream(struct context *context, const struct request *request);
-// Prints an answer byte for byte, as it comes.
+// Prints an answer byte for byte, as it arrives.
 enum outcome print_stream(struct context *context, const char *path, const char *accept);
 
-// Says what went wrong, to people; nothing where the problem has no text.
+// Prints the problem to standard error; nothing if it has no text.
 void complain(const struct problem *problem);
 
-// That text as JSON; NULL with a problem where it is no UTF-8.
+// `text` as a JSON string. NULL with a problem if it is not valid UTF-8.
 json_t *json_of(struct context *context, const char *what, const char *text);
 
 #endif

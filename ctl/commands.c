@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// All commands, in the order in which they are listed.
+// All commands, in the order of the help.
 
 #include "ctl/act.h"
 #include "ctl/add.h"

@@ -10,18 +10,18 @@
 
 #include <string.h>
 
-// How many queues are offered, and how long the broker may take.
+// The most queues to offer, and the time that the broker has to answer.
 #define QUEUES_MOST 500
 #define TIMEOUT_SECONDS 1.0
 
-// A word that is being written.
+// The command line and the word to complete.
 struct line {
     struct text *out;
-    char **words; // those before it, without the program
+    char **words; // words before the current one, without the program
     size_t count;
     const char *current;
-    const struct command *command; // NULL: not written yet
-    size_t operands;               // words before it that are no options, the command not counted
+    const struct command *command; // NULL: not given yet
+    size_t operands;               // words before the current one, without options and the command
 };
 
 static bool begins(const char *word, const char *start)
@@ -45,7 +45,7 @@ static void offer(const struct line *line, const char *before, const char *word)
 // Queues
 //
 
-// The option that the word is, where its value is the next word.
+// The option `word` if its value is the next word, otherwise NULL.
 static const struct option *wants_value(const char *word)
 {
     const struct option *option = word[0] == '-' ? options_find(word, strlen(word)) : NULL;
@@ -75,7 +75,7 @@ static void offer_queues_of(const struct line *line, struct client *client, cons
         for (size_t i = 0; i < json_array_size(queues); i++) {
             struct slice name = field_text(json_array_get(queues, i), "name");
 
-            // What is no plain text on one line is written by hand.
+            // Names that would need quoting are not offered.
             if (letters_readable(name) && !memchr(name.ptr, '\n', name.len)) {
                 offer(line, before, name.ptr);
             }
@@ -113,7 +113,7 @@ static void offer_queues(const struct line *line, const char *before, const char
 // Words
 //
 
-// The words of the option, after those that stand before the last comma.
+// Offers the words of the option, after the words already given before the last comma.
 static void offer_words(const struct line *line, const char *before, const char *list,
                         const char *written)
 {

@@ -2,12 +2,12 @@
 #ifndef TANDEM_CTL_CONFIRM_H
 #define TANDEM_CTL_CONFIRM_H
 
-// Before something is destroyed, or much is changed, a person says yes.
+// Confirmation of an act that destroys data or changes much.
 
 #include "ctl/command.h"
 
-// OUTCOME_DONE: go on. --yes says so beforehand; where nobody can be asked, and nothing is said, it
-// is no. The question is in plain words, and escaped here.
+// Returns OUTCOME_DONE to continue. --yes answers in advance; without it, and if there is no
+// terminal to ask on, the answer is no. `question` is plain text, which is escaped here.
 enum outcome confirm(struct context *context, const char *question);
 
 #endif

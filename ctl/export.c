@@ -19,23 +19,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// So many jobs are asked for at a time.
+// Jobs per request.
 #define PAGE 2000
-// Bytes of a line that is none of a job, at most: it has a cursor.
+// The longest line that is not a job: it has a cursor.
 #define END_MOST ((size_t)4096)
 
 struct export
 {
     struct context *context;
     struct export_sort *sort;
-    struct text line; // that has begun
+    struct text line; // incomplete line
     struct text next; // cursor of the next page; empty: none
-    bool ended;       // the last line of the page has come
-    uint64_t total;   // about
+    bool ended;       // the last line of the page has arrived
+    uint64_t total;   // estimated number of jobs
 };
 
 //
-// What comes
+// Input
 //
 
 static bool begins_with(struct slice line, struct slice words)
@@ -43,7 +43,7 @@ static bool begins_with(struct slice line, struct slice words)
     return line.len >= words.len && memcmp(line.ptr, words.ptr, words.len) == 0;
 }
 
-// The page's last line, which says where the next one begins.
+// Takes the last line of a page, which has the cursor of the next page.
 static bool take_end(struct export *export)
 {
     json_t *end = json_loadb(export->line.data, export->line.len, 0, NULL);
@@ -69,7 +69,8 @@ static bool take_line(struct export *export)
     return taken;
 }
 
-// Whether a line whose end has not come may still be one: all memory is not for who sends no end.
+// Whether an incomplete line may grow further. A broker that never ends a line must not use up the
+// memory.
 static bool may_go_on(struct export *export)
 {
     struct slice line = text_slice(&export->line);
@@ -174,16 +175,16 @@ static enum outcome gather(struct export *export)
 }
 
 //
-// Where it goes
+// Output
 //
 
-// Where the lines go, behind any links.
+// The output file, after following symbolic links.
 struct place_to {
     char *path; // owned; NULL: standard output
     char *copy; // owned, for dirname()
     const char *folder;
-    mode_t mode;  // of the file that is there; 0: none is
-    bool special; // it is there, and no file
+    mode_t mode;  // of the existing file; 0: there is none
+    bool special; // exists and is not a regular file
 };
 
 static enum outcome fail(struct context *context, const char *path)
@@ -191,7 +192,7 @@ static enum outcome fail(struct context *context, const char *path)
     return problem_set(context->problem, OUTCOME_FAILED, "%s: %s", path, strerror(errno));
 }
 
-// A link is not replaced: what it leads to is.
+// A symbolic link is not replaced: its target is.
 static enum outcome find_place(struct context *context, const char *path, struct place_to *to)
 {
     const char *temporary = getenv("TMPDIR");
@@ -235,7 +236,7 @@ static bool sync_folder(const char *folder)
     return done;
 }
 
-// Puts a new file in the place of the one of that name, or of none, once all of it is written.
+// Writes a new file and, once it is complete, renames it to the final name.
 static enum outcome write_anew(struct export *export, const struct place_to *to)
 {
     struct context *context = export->context;
@@ -266,7 +267,7 @@ static enum outcome write_anew(struct export *export, const struct place_to *to)
     return outcome;
 }
 
-// What is no file, as a device or a pipe, is written to, and stays what it is.
+// A device or a pipe is written to directly and not replaced.
 static enum outcome write_into(struct export *export, const struct place_to *to)
 {
     struct context *context = export->context;

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_EXPORT_H
 #define TANDEM_CTL_EXPORT_H
 
-// All jobs of a broker, as lines of JSON.
+// Exports all jobs of a broker as lines of JSON.
 
 #include "ctl/command.h"
 

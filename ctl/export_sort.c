@@ -14,7 +14,7 @@
 
 struct key {
     bool buried;
-    uint64_t order; // among those
+    uint64_t order; // among the jobs with the same `buried`
     uint64_t offset;
     uint64_t len;
 };
@@ -32,7 +32,7 @@ static bool fail(struct problem *problem, const char *what)
     return false;
 }
 
-// A file that is gone when it is closed.
+// Opens a temporary file without a name, which closing it deletes.
 static FILE *unnamed(const char *folder)
 {
     struct text name = {0};
@@ -71,7 +71,7 @@ void export_sort_free(struct export_sort *sort)
     }
 }
 
-// The number behind that text, which the line begins with from `*at` on.
+// Parses the number that follows `before` at `*at` in the line, and advances `*at`.
 static bool read_number(struct slice line, size_t *at, const char *before, uint64_t *number)
 {
     size_t len = strlen(before);

@@ -2,9 +2,9 @@
 #ifndef TANDEM_CTL_EXPORT_SORT_H
 #define TANDEM_CTL_EXPORT_SORT_H
 
-// Lines of jobs, kept in a file without a name as they come, and written in the order in which a
-// restart would have the jobs: by their ids, and buried ones behind all others, longest buried
-// first. Memory goes by the number of lines, not by their length.
+// Sorts the lines of jobs in a file without a name, in the order in which a restart would restore
+// the jobs: by id, with buried jobs last, and among these the longest buried first. Memory grows
+// with the number of lines, not with their length.
 
 #include "core/base/slice.h"
 #include "ctl/api/outcome.h"
@@ -15,15 +15,15 @@
 
 struct export_sort;
 
-// `folder` is where the file is. NULL with a problem.
+// `folder` is the folder of the file. NULL with a problem.
 struct export_sort *export_sort_new(const char *folder, struct problem *problem);
 void export_sort_free(struct export_sort *sort);
 
-// A line, with its end. False with a problem.
+// Adds a line, including its line feed. False with a problem.
 bool export_sort_add(struct export_sort *sort, struct slice line, struct problem *problem);
 uint64_t export_sort_count(const struct export_sort *sort);
 
-// Writes all of them. False with a problem.
+// Writes all lines in order. False with a problem.
 bool export_sort_write(struct export_sort *sort, FILE *to, struct problem *problem);
 
 #endif

@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <time.h>
 
-// How often it asks whose the journal is, and how long it waits for another owner.
+// The interval between requests for the owner, and the time to wait for another owner.
 #define AGAIN_MSEC 50
 #define PATIENCE_SECONDS 60
 
@@ -20,14 +20,14 @@ static double now(void)
     return (double)moment.tv_sec + (double)moment.tv_nsec / 1e9;
 }
 
-// Whether there is another owner since that epoch, or this broker is the owner again.
+// Whether there is a new owner since that epoch, or this broker is the owner again.
 static bool is_over(const json_t *cluster, uint64_t epoch)
 {
     return field_count(cluster, "epoch") > epoch && field_is_set(cluster, "owner");
 }
 
-// Until it is over; a broker that hands over closes its connections, and need not answer for a
-// moment.
+// Waits until the handover has ended. A broker that hands over closes its connections, so that
+// requests may fail for a moment.
 static enum outcome wait_for_owner(struct context *context, uint64_t epoch, double began,
                                    struct reply *reply)
 {

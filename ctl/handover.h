@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_HANDOVER_H
 #define TANDEM_CTL_HANDOVER_H
 
-// The request that another broker own a journal that several share, and the wait for that.
+// Asks the owner of a shared journal to hand it over to another broker, and waits for that.
 
 #include "ctl/command.h"
 

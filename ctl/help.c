@@ -7,7 +7,7 @@
 #define OPTION_COLUMN 24
 #define WIDTH 80
 
-// Words from that column on, in lines of at most `width`; the cursor is at `column`.
+// Adds `words`, wrapped to lines of at most `width` and indented to the column at which they start.
 static void add_wrapped(struct text *out, const char *words, size_t column, size_t width)
 {
     size_t at = column;
@@ -30,7 +30,7 @@ static void add_wrapped(struct text *out, const char *words, size_t column, size
     text_put_char(out, '\n');
 }
 
-// What was added since `start` is followed by blanks up to the column, or by a new line.
+// Pads the text added since `start` up to the column, or adds a line feed if it is longer.
 static void add_gap(struct text *out, size_t start, size_t column)
 {
     size_t len = out->len - start;

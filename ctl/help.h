@@ -2,14 +2,14 @@
 #ifndef TANDEM_CTL_HELP_H
 #define TANDEM_CTL_HELP_H
 
-// What the program says of itself.
+// Help texts.
 
 #include "ctl/command.h"
 
-// The commands and what each does.
+// All commands, with their effects.
 void help_all(struct text *out);
 
-// One command: its words, what it does, its options. `width` is that of the terminal; 0: 80.
+// One command: its operands, effect and options. `width` in columns of the terminal; 0: 80.
 void help_command(struct text *out, const struct command *command, size_t width);
 
 #endif

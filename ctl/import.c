@@ -19,7 +19,7 @@ struct import {
     struct import_send send;
 };
 
-// Where it begins: what the option says, or where it stopped the last time.
+// The first line to import: from the option, or the line at which the last run stopped.
 static bool find_start(struct import *import, uint64_t *start)
 {
     const struct options *options = import->context->options;
@@ -61,7 +61,7 @@ static enum outcome send(struct import *import)
     const char *path = import_lines_path(import->lines);
     enum outcome outcome = import_send_all(&import->send);
 
-    // What is in is noted, whatever the rest came to.
+    // The progress is saved even if the rest fails.
     if (path && import->send.next > 1 &&
         !import_state_save(path, import->send.next, import->context->problem)) {
         return import->context->problem->outcome;

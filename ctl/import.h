@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_IMPORT_H
 #define TANDEM_CTL_IMPORT_H
 
-// Jobs brought in to a running broker: lines of JSON, or what another broker has left behind.
+// Imports jobs into a running broker, from lines of JSON or from the store of another broker.
 
 #include "ctl/command.h"
 

@@ -6,7 +6,7 @@
 
 #include "transfer/source.h"
 
-// Ends with NULL.
+// NULL ends the list.
 extern const struct source_kind *const import_kinds_known[];
 
 #endif

@@ -15,20 +15,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-// A store that is full of damage is known to be so after some of it.
+// The most damages to report in detail.
 #define DAMAGES_TOLD 100
 
 struct import_lines {
-    FILE *file; // NULL: a source
+    FILE *file; // NULL: reads `source`
     const char *path;
     struct text line;
     struct source *source;
-    char *made; // the line of a source's job
+    char *made; // owned; the current line of `source`
     uint64_t size, read, damages;
 };
 
 //
-// A file
+// Files
 //
 
 static bool open_file(struct import_lines *lines, const char *from, struct problem *problem)
@@ -75,7 +75,7 @@ static bool next_of_file(struct import_lines *lines, struct slice *line, bool *e
 }
 
 //
-// A source
+// Sources
 //
 
 static void tell_damage(struct import_lines *lines, const struct source_news *news)
@@ -144,7 +144,7 @@ static bool next_of_source(struct import_lines *lines, struct slice *line, bool 
 }
 
 //
-// Either
+// Both
 //
 
 static bool names_kind(const char *from)

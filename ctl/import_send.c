@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// A request: less than admin.max_body is by default.
+// The size of a request, less than the default of admin.max_body.
 #define BYTES_MOST ((size_t)512 * 1024)
 #define LINES_MOST 2000
-// Whoever has so many bad lines has read enough of them.
+// The most refused lines to report.
 #define REFUSALS_TOLD 100
 
 bool import_send_is_full(const struct import_send *send)
@@ -33,7 +33,7 @@ static void tell(struct import_send *send, uint64_t line, struct slice why)
 
 void import_send_add(struct import_send *send, struct slice line)
 {
-    // A request is a string, which would end there, and the lines behind it be lost.
+    // A NUL would end the body of the request, and the lines after it would be lost.
     if (line.len > 0 && memchr(line.ptr, '\0', line.len)) {
         tell(send, send->first + send->count, SLICE("there is a NUL byte in it"));
         line = SLICE("");
@@ -43,7 +43,7 @@ void import_send_add(struct import_send *send, struct slice line)
     send->count++;
 }
 
-// Some lines that stand one behind the other.
+// Consecutive lines.
 struct part {
     const char *text;
     uint64_t first, count;
@@ -86,7 +86,7 @@ static enum outcome take_reply(struct import_send *send, const struct part *part
 
 static enum outcome send_part(struct import_send *send, const struct part *part);
 
-// The request is larger than the broker takes: by halves, and a line that is so refused.
+// Splits a part that is too large for the broker. A single line that is too large is refused.
 static enum outcome send_halves(struct import_send *send, const struct part *part)
 {
     struct part half = {.first = part->first, .count = part->count / 2};
@@ -114,7 +114,7 @@ static enum outcome send_halves(struct import_send *send, const struct part *par
     return outcome;
 }
 
-// Halves of halves: as deep as the number of lines has bits.
+// The depth is at most the number of bits of `count`.
 // NOLINTNEXTLINE(misc-no-recursion)
 static enum outcome send_part(struct import_send *send, const struct part *part)
 {

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Longer than any such line.
+// Longer than any valid line.
 #define STATE_MAX 160
 
 static bool fail(struct problem *problem, const char *path)
@@ -40,7 +40,7 @@ static bool look(const char *path, uint64_t *size, uint64_t *changed)
     return true;
 }
 
-// The number behind that text, which `*at` begins with; `*at` is behind it then.
+// Parses the number that follows `before` at `*at`, and advances `*at`.
 static bool read_number(const char **at, const char *before, uint64_t *number)
 {
     size_t len = strlen(before);

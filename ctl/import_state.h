@@ -2,20 +2,20 @@
 #ifndef TANDEM_CTL_IMPORT_STATE_H
 #define TANDEM_CTL_IMPORT_STATE_H
 
-// How far the import of a file has come: a small file beside it, FILE.imported, which is there as
-// long as the import is not complete. It is good for the file as it was: of another size, or
-// changed since, it is none.
+// The progress of importing a file, in a small file FILE.imported beside it, which exists until the
+// import is complete. The state is ignored if the size or the modification time of the file has
+// changed.
 
 #include "ctl/api/outcome.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// The line to begin with; 1 where nothing was imported. False with a problem.
+// Sets the first line to import; 1 if there is no state. False with a problem.
 bool import_state_load(const char *path, uint64_t *line, struct problem *problem);
-// All lines before that one are in. False with a problem.
+// Saves that all lines before `line` are imported. False with a problem.
 bool import_state_save(const char *path, uint64_t line, struct problem *problem);
-// All are.
+// Removes the state after a complete import.
 void import_state_forget(const char *path);
 
 #endif

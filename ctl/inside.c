@@ -74,7 +74,7 @@ static const struct grid_column columns[] = {
     {"LIVE", false, false},    {NULL, false, false},
 };
 
-// Whether the setting is "section.key", or in that section.
+// Whether `wanted` is the name of the setting, "section.key", or its section.
 static bool is_named(struct slice name, const char *wanted)
 {
     size_t len = strlen(wanted);

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_INSIDE_H
 #define TANDEM_CTL_INSIDE_H
 
-// What is behind the broker: its journal and its configuration.
+// Shows the journal and the configuration of the broker.
 
 #include "ctl/command.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// A queue may have a million.
+// The default limit, since a queue may have a million jobs.
 #define LIMIT 100
 
 static const struct grid_column columns[] = {
@@ -40,7 +40,7 @@ static void add_attempts(struct grid *grid, const json_t *job)
 
 static void add_row(struct grid *grid, const json_t *job)
 {
-    // Ids are copied into other commands: no commas.
+    // Ids are copied into other commands, so that they have no thousands separators.
     grid_format(grid, STYLE_PLAIN, "%llu", (unsigned long long)field_count(job, "id"));
     grid_cell(grid, STYLE_PLAIN, field_text(job, "state"));
     grid_format(grid, STYLE_PLAIN, "%llu", (unsigned long long)field_count(job, "priority"));

@@ -11,13 +11,13 @@
 
 #include <stdio.h>
 
-// A journal that is full of damage is known to be so after some of it.
+// The most findings to report in detail.
 #define FINDINGS_MAX 1000
 
-// What the journal says while it is read.
+// The findings and totals of the check.
 struct findings {
     struct context *context;
-    json_t *list; // for programs
+    json_t *list; // for --json
     uint64_t count;
     uint64_t segments;
     uint64_t records;

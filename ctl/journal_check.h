@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_JOURNAL_CHECK_H
 #define TANDEM_CTL_JOURNAL_CHECK_H
 
-// A look at a journal that no broker uses.
+// Checks a journal that no broker uses.
 
 #include "ctl/command.h"
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Asks that of the queue, and says what it is now. Takes the body over.
+// Sends the request and prints the new state of the queue. Takes ownership of `body`.
 static enum outcome change(struct context *context, const char *method, const char *step,
                            json_t *body, const char *now)
 {

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_KEEP_H
 #define TANDEM_CTL_KEEP_H
 
-// Whether a queue stays when it is empty, and how many jobs it takes.
+// Sets whether a queue is kept when empty, and how many jobs it accepts.
 
 #include "ctl/command.h"
 

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the API gives at a time.
+// The most items per page of the API.
 #define PAGE_MAX 1000
 
 // A list that is being printed.
 struct run {
     struct context *context;
     const struct listing *listing;
-    uint64_t limit; // 0: all
+    uint64_t limit; // 0: no limit
     uint64_t shown;
     struct grid *grid;
     struct reply reply;
-    bool last; // the page that is here is the last one that is wanted
+    bool last; // the current page is the last one to print
 };
 
 static const json_t *items_of(const struct run *run)
@@ -51,7 +51,7 @@ static enum outcome fetch(struct run *run)
 }
 
 //
-// For people
+// Tables
 //
 
 static enum outcome print_rows(struct run *run)
@@ -88,7 +88,7 @@ static enum outcome print_grid(struct run *run)
 }
 
 //
-// For programs
+// JSON
 //
 
 static void add_json(struct text *to, const json_t *json)
@@ -109,7 +109,7 @@ static void add_items(struct run *run, bool first)
     }
 }
 
-// What else the last page says.
+// Adds the other members of the last page.
 static void add_rest(struct run *run)
 {
     struct text *out = &run->context->out;
@@ -125,7 +125,7 @@ static void add_rest(struct run *run)
     }
 }
 
-// One document of all pages.
+// Joins all pages into one document.
 static enum outcome print_joined(struct run *run)
 {
     struct text *out = &run->context->out;

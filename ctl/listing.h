@@ -2,23 +2,23 @@
 #ifndef TANDEM_CTL_LISTING_H
 #define TANDEM_CTL_LISTING_H
 
-// Lists of the API, which come a page at a time: printed page by page, so that a list of any length
-// takes no more memory than a page.
+// Prints lists of the API page by page, so that a list of any length needs only the memory of one
+// page.
 
 #include "ctl/command.h"
 #include "ctl/print/grid.h"
 
 struct listing {
-    const char *path; // with its query
-    const char *key;  // under which a page has its items
+    const char *path; // including its query
+    const char *key;  // the member of a page that has the items
     const struct grid_column *columns;
-    // The cells of an item.
+    // Adds the cells of an item.
     void (*row)(struct grid *grid, const json_t *item);
-    const char *empty; // said to people where there is none
-    uint64_t limit;    // of items without --limit; 0: all
+    const char *empty; // printed in place of an empty table
+    uint64_t limit;    // items without --limit; 0: no limit
 };
 
-// Prints it as options say: a table, or JSON: one document, as it came where it is one page.
+// Prints a table, or with --json one document; a single page is printed unchanged.
 enum outcome listing_print(struct context *context, const struct listing *listing);
 
 #endif

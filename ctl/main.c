@@ -5,7 +5,7 @@
 
 int main(int count, char **arguments)
 {
-    // Who reads the output may have enough of it: writing fails then.
+    // Writing to a closed pipe fails with EPIPE and does not end the process.
     (void)signal(SIGPIPE, SIG_IGN);
     return program_run(count - 1, arguments + 1);
 }

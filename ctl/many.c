@@ -21,7 +21,7 @@ bool many_is_meant(const struct context *context)
 }
 
 //
-// The request
+// Request
 //
 
 static void set(json_t *object, const char *key, json_t *value)
@@ -131,7 +131,7 @@ static json_t *make_request(struct context *context, const struct many *many)
 }
 
 //
-// How many, and are you sure
+// Count and confirmation
 //
 
 static enum outcome count(struct context *context, json_t *request, struct reply *reply)
@@ -163,7 +163,7 @@ static enum outcome ask_person(struct context *context, const struct many *many,
     return outcome;
 }
 
-// Takes the request over.
+// Takes ownership of `request`.
 static enum outcome do_it(struct context *context, json_t *request, struct reply *reply)
 {
     enum outcome outcome = operation_run(context, request, reply);
@@ -181,7 +181,7 @@ static enum outcome count_ask_do(struct context *context, const struct many *man
     enum outcome outcome = count(context, request, reply);
     bool only_counts = context->options->dry_run;
 
-    // It may come when all is counted.
+    // A stop signal may arrive after the count was complete.
     if (outcome == OUTCOME_DONE && signals_stop()) {
         return problem_set(context->problem, OUTCOME_INTERRUPTED, "nothing was done");
     }

@@ -9,11 +9,11 @@
 
 #define TTR_DEFAULT 60
 
-// One side of the migration: a beanstalkd, or a Tandem by its API.
+// One side of the migration: a beanstalkd, or a Tandem through its API.
 struct side {
     struct place place;
-    struct client *made; // owned; NULL: none was
-    struct client *api;  // NULL: it is a beanstalkd
+    struct client *made; // owned; NULL: `api` is borrowed, or NULL
+    struct client *api;  // NULL: a beanstalkd
 };
 
 static bool begins(const char *text, const char *with)
@@ -21,8 +21,8 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-// The server that is named, or the broker of --address. One broker's token is not shown to another
-// server: a server that is named has a token of its own.
+// The server `named`, or the broker of --address. A named server has its own token, so that the
+// token of one broker is never sent to another server.
 static enum outcome read_side(struct context *context, const char *named, const char *token_file,
                               struct side *side)
 {

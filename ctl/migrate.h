@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_MIGRATE_H
 #define TANDEM_CTL_MIGRATE_H
 
-// Jobs of another beanstalk server, moved here, or back.
+// Migrates jobs between this broker and another beanstalk server, in either direction.
 
 #include "ctl/command.h"
 

@@ -11,7 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 
-// How long it waits before it asks again: short at first, since most are done at once.
+// The first interval between polls is short, since most operations end at once.
 #define WAIT_FIRST_MSEC 10
 #define WAIT_MOST_MSEC 250
 
@@ -48,7 +48,7 @@ static void show(const struct context *context, const json_t *operation)
     }
 }
 
-// True where a signal came meanwhile.
+// True if a stop signal arrived during the pause.
 static bool pause_between(int milliseconds)
 {
     struct pollfd woken = {.fd = signals_fd(), .events = POLLIN};

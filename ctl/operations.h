@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_OPERATIONS_H
 #define TANDEM_CTL_OPERATIONS_H
 
-// Work over many jobs in the background, as the broker has it.
+// Lists, shows and cancels the background operations of the broker.
 
 #include "ctl/command.h"
 

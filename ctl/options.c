@@ -30,7 +30,7 @@ const struct option *options_find(const char *name, size_t len)
 // Values
 //
 
-// Whether the word, of that length, is in the list.
+// Whether `word`, of length `len`, is in the list.
 static bool has_word(const char *list, const char *word, size_t len)
 {
     while (*list) {
@@ -80,7 +80,7 @@ static bool set_value(const struct option *option, void *place, const char *valu
         *(const char **)place = value;
         return are_words(option->words, value);
     case OPTION_COUNT:
-        // All bits set say that none was given.
+        // NO_COUNT marks a missing option, so that it is not a valid value.
         return units_read_count(value, place) && *(uint64_t *)place != NO_COUNT;
     case OPTION_BYTES:
         return units_read_bytes(value, place);
@@ -116,14 +116,14 @@ static const char *expected(const struct option *option)
 // The command line
 //
 
-// An argument that is an option, taken apart.
+// A parsed option.
 struct given {
     const struct option *option;
     const char *value; // NULL: a flag
-    int taken;         // arguments
+    int taken;         // number of arguments used
 };
 
-// False with the reason.
+// False with a problem.
 static bool take_option(int count, char **arguments, struct given *given, struct problem *problem)
 {
     const char *argument = *arguments;

@@ -2,9 +2,8 @@
 #ifndef TANDEM_CTL_OPTIONS_H
 #define TANDEM_CTL_OPTIONS_H
 
-// The command line: options, each a row of a table, and what stands between them. Options may stand
-// anywhere, before a command and behind it, as --name VALUE or --name=VALUE; what follows -- is no
-// option.
+// The command line: options, each a row of a table, and operands. Options may stand anywhere,
+// before and after the command, as --name VALUE or --name=VALUE. Arguments after -- are operands.
 
 #include "ctl/api/outcome.h"
 
@@ -12,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What is not given. Texts are NULL then, and flags false.
+// The value of a number that is not given. Missing texts are NULL, and missing flags are false.
 #define NO_COUNT UINT64_MAX
 #define NO_SECONDS (-1.0)
 
@@ -24,13 +23,13 @@ struct options {
     // Lists
     const char *search, *name, *with, *sort, *protocol;
     uint64_t limit;
-    // Which jobs
+    // Selection of jobs
     const char *queue, *queues, *state, *contains;
     double older_than, younger_than;
     uint64_t priority_least, priority_most;
     uint64_t larger_than, smaller_than, max;
     bool dry_run, yes;
-    // What becomes of them
+    // Changes to jobs
     const char *to;
     bool back;
     uint64_t new_priority;
@@ -39,31 +38,31 @@ struct options {
     // A new job
     uint64_t ttr, attempts;
     const char *job_key, *on_failure;
-    // Jobs from elsewhere
+    // Import
     uint64_t from;
     bool repair;
     // A schedule
     const char *timezone, *missed, *overlap;
-    // A migration
+    // Migration
     const char *tubes, *state_file, *from_token_file, *to_token_file;
     bool wait, follow;
-    // How it is shown
+    // Output
     bool as_text, as_hex, raw;
     double interval;
     uint64_t count;
-    // The command and what it is about: borrowed from the command line.
+    // The command and its operands: borrowed from the command line.
     const char **words;
     size_t word_count;
 };
 
-// Which commands take an option: the groups that a command names.
+// Groups of options, by the commands that take them.
 enum {
     FOR_ALL = 1,
     FOR_JSON = 2,
     FOR_PAGES = 4,
     FOR_QUEUE_LIST = 8,
     FOR_STATE = 16,
-    FOR_MANY = 32, // what is done to many jobs
+    FOR_MANY = 32, // acts on many jobs
     FOR_QUEUE = 64,
     FOR_MOVE = 128,
     FOR_PRIORITY = 256,
@@ -84,7 +83,7 @@ enum {
 enum option_kind {
     OPTION_FLAG,    // bool
     OPTION_TEXT,    // const char *
-    OPTION_WORDS,   // the same: one of the words of the row, or some of them with commas
+    OPTION_WORDS,   // const char *: a word of the row, or several joined by commas
     OPTION_COUNT,   // uint64_t
     OPTION_BYTES,   // uint64_t
     OPTION_SECONDS, // double
@@ -95,27 +94,26 @@ struct option {
     const char *name;
     char letter; // 0: none
     enum option_kind kind;
-    size_t place;       // in struct options
-    unsigned groups;    // of commands that take it
-    const char *value;  // what it is called in a summary; NULL for a flag. QUEUE and FILE can be
-                        // completed
-    const char *words;  // for OPTION_WORDS: with blanks between them; one that ends with + may be
+    size_t place;       // offset in struct options
+    unsigned groups;    // of the commands that take it
+    const char *value;  // placeholder in the help; NULL for a flag. QUEUE and FILE can be completed
+    const char *words;  // for OPTION_WORDS, separated by blanks; a word that ends with + may be
                         // joined to others by commas
-    const char *effect; // for people
+    const char *effect; // help text
 };
 
-// All of them; the row without a name is the end.
+// All options. A row without a name ends the table.
 extern const struct option options_table[];
 
-// NULL for none of that name ("--limit" or "-y").
+// Finds an option by its name ("--limit" or "-y"). NULL if there is none.
 const struct option *options_find(const char *name, size_t len);
 
-// Reads the arguments, without the name of the program. `words` has room for all of them. Numbers
-// and words of options are checked, but not whether the command takes them.
+// Parses the arguments, without the name of the program. `words` has room for all of them. Checks
+// the values of options, but not whether the command takes them.
 enum outcome options_read(struct options *options, int count, char **arguments,
                           struct problem *problem);
 
-// Whether each option that is given is one of the groups; the outcome is of usage otherwise.
+// Checks that every given option belongs to `groups`. Otherwise OUTCOME_USAGE with a problem.
 enum outcome options_allow(int count, char **arguments, unsigned groups, const char *command,
                            struct problem *problem);
 

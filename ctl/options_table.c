@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// All options, in the order in which they are listed.
+// All options, in the order of the help.
 
 #include "ctl/options.h"
 

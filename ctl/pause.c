@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-// A pause has an end, lest it be forgotten.
+// The default length of a pause, so that no pause is forgotten.
 #define PAUSE_SECONDS 86400.0
 
 static enum outcome say(struct context *context, const struct reply *reply, bool paused)
@@ -22,7 +22,7 @@ static enum outcome say(struct context *context, const struct reply *reply, bool
         return print_json(context, reply);
     }
     letters_escape(&context->out, slice_str(name), false);
-    // There is nothing to see where the queue has gone by that, or is hidden from who has done it.
+    // The reply is empty if the queue is gone, or if the caller may not observe it.
     if (paused && reply->json) {
         text_format(&context->out, " is paused for %s.\n",
                     units_seconds(field_number(reply->json, "pause_left_seconds")).text);
@@ -51,7 +51,7 @@ static enum outcome change(struct context *context, const char *step, double sec
     return outcome;
 }
 
-// One queue by its name, or --queues.
+// Requires either the name of one queue or --queues.
 static enum outcome check(struct context *context)
 {
     bool many = many_is_meant(context);

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_PAUSE_H
 #define TANDEM_CTL_PAUSE_H
 
-// Pauses of queues, and their end.
+// Pauses and resumes queues.
 
 #include "ctl/command.h"
 

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_PEERS_H
 #define TANDEM_CTL_PEERS_H
 
-// Connections: all of them, one of them, and those that take jobs.
+// Lists connections or workers, and shows one connection.
 
 #include "ctl/command.h"
 

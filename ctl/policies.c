@@ -12,12 +12,12 @@
 #include <string.h>
 
 #define POLICIES "/api/v1/policies"
-// The member of a policy that is no key of a section.
+// The member of a policy that is not a key of its section.
 #define POSITION "position"
 #define POSITION_MOST 1000000000
 
 //
-// What there is
+// The list
 //
 
 static const struct grid_column columns[] = {
@@ -36,7 +36,7 @@ static void add_value(struct text *to, const json_t *value)
     }
 }
 
-// "max_jobs = 5, rate = 5/m"; or why it says nothing.
+// Adds the settings, as "max_jobs = 5, rate = 5/m", or why there are none.
 static void add_words(struct text *to, const json_t *policy)
 {
     json_t *settings = json_object_get(policy, "settings");
@@ -126,10 +126,10 @@ void policy_facts(struct context *context, const json_t *policy)
 }
 
 //
-// One
+// One policy
 //
 
-// The part of a policy that a word KEY=VALUE is, added to the object.
+// Adds a setting KEY=VALUE of a policy to the object.
 static enum outcome read_word(struct context *context, const char *word, json_t *into)
 {
     const char *sign = strchr(word, '=');
@@ -158,7 +158,7 @@ static enum outcome read_word(struct context *context, const char *word, json_t 
     return value ? OUTCOME_DONE : context->problem->outcome;
 }
 
-// Asks that of the policy, and says what has become of it. Takes the body over.
+// Sends the request and prints the new state of the policy. Takes ownership of `body`.
 static enum outcome act(struct context *context, const char *method, json_t *body,
                         const char *words)
 {

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_PROGRAM_H
 #define TANDEM_CTL_PROGRAM_H
 
-// The program: a command line in, an exit code (enum outcome) out.
+// The program: parses a command line, runs the command, and returns the exit code (enum outcome).
 
 int program_run(int count, char **arguments);
 

@@ -99,7 +99,7 @@ static void add_numbers(struct context *context, const json_t *queue)
     fact(context, "workers", "%s, %s of them waiting", COUNT("workers"), COUNT("waiting"));
 }
 
-// What else closes it than a pause, by its policy.
+// Adds the reasons other than a pause for which the policy closes the queue.
 static void add_gates(struct context *context, const json_t *queue)
 {
     json_t *reasons = json_object_get(queue, "closed");
@@ -142,7 +142,7 @@ static void add_state(struct context *context, const json_t *queue)
     }
 }
 
-// The end of the bucket below which that share of what was observed is.
+// Adds a quantile: the upper bound of the bucket in which `share` of the observations is reached.
 static void add_share(struct text *to, const json_t *histogram, double share, const char *name)
 {
     const json_t *buckets = field_get(histogram, "buckets");

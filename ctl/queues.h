@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_QUEUES_H
 #define TANDEM_CTL_QUEUES_H
 
-// Queues: the list of them, and one of them.
+// Lists queues, and shows one queue.
 
 #include "ctl/command.h"
 

@@ -25,7 +25,7 @@ static bool has_outcome(const json_t *schedule, struct slice outcome)
     return slice_equal(field_text(schedule, "last.outcome"), outcome);
 }
 
-// Why the last moment has submitted nothing.
+// Why the last occurrence did not submit a job.
 static const char *note_of(const json_t *schedule)
 {
     return has_outcome(schedule, SLICE("refused"))      ? "refused, tried again"
@@ -35,7 +35,7 @@ static const char *note_of(const json_t *schedule)
                                                         : "";
 }
 
-// What stands in the way of its moments, or why the last one has submitted nothing.
+// Adds why the schedule is not running, or why the last occurrence did not submit a job.
 static void add_note(struct grid *grid, const json_t *schedule)
 {
     struct text words = {0};
@@ -156,8 +156,8 @@ static void add_facts(struct context *context, const json_t *schedule)
          COUNT("counts.overlapped"), COUNT("counts.given_up"));
 }
 
-// Asks that of the schedule that the first word names; `print_it` prints a reply to people. Takes
-// the body over.
+// Sends a request about the schedule in the first operand. `print_it` prints the reply as text.
+// Takes ownership of `body`.
 static enum outcome ask_of(struct context *context, const char *method, const char *step,
                            json_t *body,
                            void (*print_it)(struct context *context, const json_t *reply))
@@ -190,7 +190,7 @@ enum outcome run_schedule(struct context *context)
 // Changes
 //
 
-// "nightly WHAT"
+// Prints "NAME WHAT".
 static void say(struct context *context, const char *what)
 {
     const char *name = context->words[0];
@@ -229,7 +229,7 @@ static void set(json_t *object, const char *key, json_t *value)
     }
 }
 
-// A member that is a text from the command line; false with a problem.
+// Sets a member to a text from the command line. False with a problem.
 static bool set_text(struct context *context, json_t *object, const char *key, const char *text)
 {
     json_t *value = text ? json_of(context, key, text) : NULL;

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_SCHEDULES_H
 #define TANDEM_CTL_SCHEDULES_H
 
-// Schedules: jobs that are submitted by the calendar.
+// Lists, shows and changes schedules, which submit jobs by the calendar.
 
 #include "ctl/command.h"
 

@@ -10,11 +10,11 @@
 
 #include <string.h>
 
-// What is shown of a body to people.
+// The most bytes of a body to print as text.
 #define BODY_SHOWN (64 * 1024)
 
 //
-// The contract
+// Properties
 //
 
 static void add_contract(struct context *context, const json_t *job)
@@ -113,7 +113,7 @@ static enum outcome read_body(struct context *context, const json_t *from, struc
                : problem_set(context->problem, OUTCOME_FAILED, "the body is no base64");
 }
 
-// As hexdump does: where, sixteen bytes, and what of them is ASCII.
+// Adds lines as hexdump prints them: offset, sixteen bytes, and their ASCII characters.
 static void add_hex(struct text *out, struct slice bytes)
 {
     for (size_t at = 0; at < bytes.len; at += 16) {
@@ -136,7 +136,7 @@ static void add_hex(struct text *out, struct slice bytes)
     }
 }
 
-// `from` is what the body was read from.
+// `from` is the JSON object that has the body.
 static void add_body(struct context *context, const char *label, const json_t *from, uint64_t bytes,
                      struct slice body)
 {
@@ -183,7 +183,7 @@ static void add_result(struct context *context, const json_t *job)
     }
 }
 
-// One that has gone, with what it ended with.
+// A job that has ended, with its result.
 static enum outcome print_ended(struct context *context, const json_t *job)
 {
     const json_t *data = field_get(job, "data");
@@ -276,7 +276,7 @@ enum outcome run_result(struct context *context)
     const char *colon = strrchr(context->words[0], ':');
     uint64_t id;
 
-    // A handle ends with the number.
+    // The id is the last part of a handle.
     if (!units_read_count(colon ? colon + 1 : context->words[0], &id)) {
         return problem_set(context->problem, OUTCOME_USAGE,
                            "\"%s\" is no number or handle of a job", context->words[0]);

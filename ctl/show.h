@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_SHOW_H
 #define TANDEM_CTL_SHOW_H
 
-// One job, with its body, or with what it ended with where it has gone.
+// Shows one job with its body, or the result of a job that has ended.
 
 #include "ctl/command.h"
 

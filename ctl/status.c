@@ -57,7 +57,7 @@ static void add_process(struct context *context, const json_t *process)
     fact(context, "descriptors", "%s of %s", COUNT("descriptors.open"), COUNT("descriptors.limit"));
 }
 
-// Words of a list with commas; a dash for none.
+// Adds the words separated by commas, or a dash if there are none.
 static void add_words(struct text *to, const json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_STATUS_H
 #define TANDEM_CTL_STATUS_H
 
-// The process at work, and all jobs in numbers.
+// Shows the state of the process, and the number of jobs in each state.
 
 #include "ctl/command.h"
 

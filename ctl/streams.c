@@ -11,12 +11,12 @@
 
 #include <time.h>
 
-// Whole lines are printed, or what has come of one that is longer than this.
+// Complete lines are printed. A longer line is printed in pieces.
 #define LINE_MAX_PRINTED ((size_t)64 << 10)
 
 struct printing {
     struct context *context;
-    struct text rest; // of a line
+    struct text rest; // incomplete line
 };
 
 static void print_rest(struct printing *printing, size_t len)
@@ -46,7 +46,7 @@ static bool print_lines(void *context, struct slice bytes)
     return print(printing->context) == OUTCOME_DONE;
 }
 
-// Names of queues may have in them what a terminal obeys.
+// Names of queues are escaped, since they may contain control characters of the terminal.
 static enum outcome show_metrics(struct context *context)
 {
     struct printing printing = {.context = context};
@@ -62,7 +62,7 @@ static enum outcome show_metrics(struct context *context)
         outcome = print(context);
     }
     text_free(&printing.rest);
-    // It may be the output that has failed.
+    // Writing the output can fail although the request succeeds.
     return outcome == OUTCOME_DONE ? context->problem->outcome : outcome;
 }
 
@@ -73,14 +73,14 @@ enum outcome run_metrics(struct context *context)
 }
 
 //
-// What changes
+// Events
 //
 
 struct following {
     struct context *context;
     struct events events;
     uint64_t count;
-    bool bye; // the broker has said that it stops
+    bool bye; // the broker has announced its shutdown
 };
 
 static void say_process(struct text *out, const json_t *process)
@@ -139,7 +139,7 @@ static void say_event(struct text *out, struct slice name, const json_t *json)
     text_put_char(out, '\n');
 }
 
-// Each on a line of its own, as JSON: its name and what it says.
+// Adds an event as a line of JSON, with its name and data.
 static void add_json(struct text *out, struct slice name, struct slice data)
 {
     text_put(out, "{\"event\":\"");
@@ -174,7 +174,7 @@ static bool take_bytes(void *context, struct slice bytes)
     return events_feed(&following->events, bytes);
 }
 
-// How many queues of the list are followed; the API takes no more.
+// The most queues to follow, which is the limit of the API.
 #define QUEUES_MOST 200
 
 static void make_path(const struct options *options, struct text *path)
@@ -208,7 +208,7 @@ enum outcome run_events(struct context *context)
     client_watch(context->client, (const int[]){signals_fd(), -1}, signals_stopped, NULL);
     outcome = ask_stream(context, &request);
     if (outcome == OUTCOME_INTERRUPTED) {
-        // As was to be expected.
+        // Ctrl-C is the normal end.
         context->problem->why.text[0] = '\0';
     } else if (outcome == OUTCOME_DONE && following.events.overflowed) {
         outcome = problem_set(context->problem, OUTCOME_FAILED, "an event is too large");

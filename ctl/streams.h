@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_STREAMS_H
 #define TANDEM_CTL_STREAMS_H
 
-// What is printed as it comes: metrics, and what changes.
+// Prints streams as they arrive: metrics and events.
 
 #include "ctl/command.h"
 

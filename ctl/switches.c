@@ -73,7 +73,7 @@ enum outcome run_log_commands(struct context *context)
     return outcome;
 }
 
-// Brokers of earlier versions do not say what is wrong.
+// Earlier versions of the broker do not report the error.
 static enum outcome refuse_reload(struct context *context, const json_t *json)
 {
     const char *why = json_string_value(json_object_get(json, "why"));

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_SWITCHES_H
 #define TANDEM_CTL_SWITCHES_H
 
-// What changes the broker as a whole.
+// Commands that change the broker as a whole.
 
 #include "ctl/command.h"
 

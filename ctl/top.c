@@ -18,9 +18,9 @@
 #define INTERVAL_SECONDS 2.0
 #define INTERVAL_LEAST 0.1
 #define INTERVAL_MOST 60.0
-// Queues that the API gives at a time; nobody scrolls further.
+// The most queues to request and to scroll through.
 #define QUEUES_MOST 1000
-// What nobody types is not kept.
+// The longest search text.
 #define SEARCH_MOST 200
 
 struct top {
@@ -28,7 +28,7 @@ struct top {
     struct top_state state;
     double interval;
     size_t width, height;
-    double due_at; // when it looks anew
+    double due_at; // time of the next request
     bool ends;
 };
 
@@ -75,7 +75,7 @@ static void scroll(struct top *top, long by)
 
     at = at > most ? most : at;
     top->state.offset = at > 0 ? (size_t)at : 0;
-    // More of them may have to come.
+    // The new position may need more queues.
     look_soon(top);
 }
 
@@ -91,7 +91,7 @@ static void take_typed(struct top *top, int key)
     } else if (key == 0x7f || key == '\b') {
         size_t len = search->len;
 
-        // A letter of UTF-8 goes as a whole.
+        // Removes a whole UTF-8 sequence.
         while (len > 0 && ((unsigned char)search->data[len - 1] & 0xc0) == 0x80) {
             len--;
         }
@@ -112,7 +112,7 @@ static void change_interval(struct top *top, double factor)
     }
 }
 
-// What moves the picture; false for any other key.
+// Handles keys that scroll; false for any other key.
 static bool take_move(struct top *top, int key)
 {
     long page = (long)top_view_rows(top->height);
@@ -178,7 +178,7 @@ static void take_keys(struct top *top)
         return;
     }
     got = read(STDIN_FILENO, bytes, sizeof bytes);
-    // The terminal has gone.
+    // The terminal is closed.
     if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
         top->ends = true;
         return;
@@ -211,7 +211,7 @@ static void take_signals(struct top *top)
         (void)terminal_enter();
         look_soon(top);
     }
-    // Somebody else may have stopped the process, and the shell has used the terminal since.
+    // After SIGCONT the shell may have changed the terminal.
     if (signals_resumed()) {
         terminal_leave();
         (void)terminal_enter();
@@ -224,7 +224,7 @@ static void take_signals(struct top *top)
     }
 }
 
-// While an answer is awaited, too.
+// Handles signals and keys; called also while a request waits for its answer.
 static bool take_input(void *context)
 {
     struct top *top = context;
@@ -269,7 +269,7 @@ static enum outcome fetch(struct top *top)
     struct reply queues = {0};
     enum outcome outcome;
 
-    // Keys that come meanwhile may want another answer, sooner.
+    // Set first, so that a key pressed during the requests can ask for an earlier update.
     top->due_at = now() + top->interval;
     outcome = ask(top->context, "GET", "/api/v1/process", NULL, &process);
     if (outcome == OUTCOME_DONE) {
@@ -313,7 +313,7 @@ static void loop(struct top *top)
     }
 }
 
-// The column of --sort, as queues takes it.
+// The column of --sort, as the command `queues` names it.
 static void choose_column(struct top *top)
 {
     const char *sort = top->context->options->sort;
@@ -334,7 +334,7 @@ static enum outcome run(struct top *top)
     enum outcome outcome;
     int stop;
 
-    // Who cannot be asked at all is told so at once.
+    // If the first request fails, the terminal stays unchanged.
     outcome = fetch(top);
     if (outcome != OUTCOME_DONE) {
         return outcome;

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_TOP_H
 #define TANDEM_CTL_TOP_H
 
-// Queues and numbers, live.
+// Live view of queues and totals.
 
 #include "ctl/command.h"
 

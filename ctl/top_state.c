@@ -66,7 +66,7 @@ double top_state_rate(const struct top_state *state, const char *path, const cha
     uint64_t then = field_count(before, total);
     uint64_t later = field_count(now, total);
 
-    // A queue that was not there, or that has gone and come again.
+    // The queue is new, or was removed and created again.
     if (!before || !now || later < then || state->now_at <= state->before_at) {
         return -1;
     }

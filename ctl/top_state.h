@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_TOP_STATE_H
 #define TANDEM_CTL_TOP_STATE_H
 
-// What a live picture shows: the last answers of the broker, rates since those before, and how a
-// person wants to see them.
+// The state of the live view: the latest answers of the broker, rates since the previous ones, and
+// the settings that the user has changed.
 
 #include "ctl/command.h"
 
@@ -11,41 +11,42 @@
 #include <stddef.h>
 
 struct top_state {
-    json_t *process;          // NULL: none yet
-    json_t *queues;           // an answer of /api/v1/queues; NULL: none yet
-    json_t *before;           // totals of queues by path, and of all under "", at before_at
-    json_t *now;              // the same at now_at
+    json_t *process;          // NULL: not received yet
+    json_t *queues;           // an answer of /api/v1/queues; NULL: not received yet
+    json_t *before;           // totals at before_at, by path of a queue; "" means all queues
+    json_t *now;              // the same at `now_at`
     double before_at, now_at; // seconds of any clock
 
-    size_t column; // to sort by, of top_columns
+    size_t column; // index in top_columns to sort by
     bool reversed;
-    size_t offset; // queues that are scrolled past
-    bool held;     // the picture is not made anew
+    size_t offset; // number of queues above the first visible one
+    bool held;     // updates are paused
     bool help;
-    bool typing; // a search is being written
+    bool typing; // the user is entering a search
     struct text search;
-    struct text trouble; // why there is no newer answer; empty: there is
+    struct text trouble; // why the last request failed; empty: it succeeded
 };
 
-// How often something has happened: what it counts, as a field of totals.
+// Totals from which rates are computed.
 #define TOP_IN "submitted"
 #define TOP_OUT "completed"
 
 struct top_column {
     const char *title;
-    size_t width;     // 0: what the others leave
-    unsigned drop;    // columns with the highest number go first where there is no space
-    const char *sort; // what the broker sorts by
-    bool largest;     // first
+    size_t width; // 0: the remaining width
+    unsigned
+        drop; // if the terminal is too narrow, columns with the highest number are left out first
+    const char *sort; // sort key of the API
+    bool largest;     // sorts in descending order
     enum { TOP_NAME, TOP_COUNT, TOP_RATE, TOP_SECONDS } kind;
     const char *field; // of a queue
 };
 extern const struct top_column top_columns[];
 extern const size_t top_column_count;
 
-// Takes the answers over, which were given at that moment.
+// Stores new answers, received at time `at`, and takes ownership of them.
 void top_state_take(struct top_state *state, json_t *process, json_t *queues, double at);
-// Rates a second; below 0: not known yet. `path` is a queue's; "" for all.
+// Rate per second, negative if unknown. `path` names a queue; "" means all queues.
 double top_state_rate(const struct top_state *state, const char *path, const char *total);
 void top_state_free(struct top_state *state);
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-// Lines above the queues, and below.
+// Lines above and below the queues.
 #define HEAD_LINES 5
 #define FOOT_LINES 1
 #define NAME_LEAST 12
@@ -19,7 +19,7 @@ struct view {
     const struct top_state *state;
     size_t width;
     bool colour;
-    unsigned drop; // columns from this number on are left out
+    unsigned drop; // columns with this number or a higher one are left out
     size_t name_width;
 };
 
@@ -28,7 +28,7 @@ size_t top_view_rows(size_t height)
     return height > HEAD_LINES + FOOT_LINES + 1 ? height - HEAD_LINES - FOOT_LINES : 1;
 }
 
-// A line, cut to the width, and freed. What is others' in it has been escaped.
+// Adds a line cut to the width, and frees it. Names in it are already escaped.
 static void add_line(const struct view *view, enum style style, struct text *line)
 {
     struct slice all = text_slice(line);
@@ -128,7 +128,7 @@ static bool is_shown(const struct view *view, const struct top_column *column)
     return column->drop < view->drop;
 }
 
-// Leaves out columns until the name has its space.
+// Leaves out columns until the name has enough width.
 static void choose_columns(struct view *view)
 {
     for (view->drop = (unsigned)top_column_count; view->drop > 0; view->drop--) {
@@ -146,7 +146,7 @@ static void choose_columns(struct view *view)
     }
 }
 
-// A cell: names at the left, numbers at the right, a blank before each but the first.
+// Adds a cell: names aligned left, numbers right, with a blank before each but the first.
 static void add_cell(const struct view *view, const struct top_column *column, enum style style,
                      struct slice what)
 {
@@ -174,7 +174,7 @@ static void add_titles(const struct view *view)
             if (i == view->state->column) {
                 bool falls = column->largest != view->state->reversed;
 
-                // Where the title fills its column, it gives a letter for the mark.
+                // If the title fills its column, its last character gives way to the sort mark.
                 text_cut(&title, column->width == title.len ? title.len - 1 : title.len);
                 text_put_char(&title, falls ? 'v' : '^');
             }
@@ -258,7 +258,7 @@ static void add_queues(const struct view *view, size_t rows)
 }
 
 //
-// All of it
+// The whole view
 //
 
 static void add_help(const struct view *view, size_t rows)
@@ -291,7 +291,7 @@ static void add_foot(const struct view *view)
     add_line(view, STYLE_FAINT, &line);
 }
 
-// A terminal that is lower than the picture shows its beginning.
+// On a terminal with too few lines, only the first lines are shown.
 static void cut_lines(struct text *out, size_t start, size_t height)
 {
     const char *at = out->data + start;

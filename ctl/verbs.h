@@ -2,16 +2,16 @@
 #ifndef TANDEM_CTL_VERBS_H
 #define TANDEM_CTL_VERBS_H
 
-// The words for what is done to jobs and queues.
+// Words for acts on jobs and queues.
 
 #include "core/base/slice.h"
 
 #include <stdbool.h>
 
-// "deleted", "kicked" ...: what has become of them.
+// The past participle of an action: "deleted", "kicked" ...
 const char *verb_past(struct slice action);
 
-// Whether it is done to queues, and not to jobs.
+// Whether the action applies to queues, and not to jobs.
 bool verb_is_of_queues(struct slice action);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define PORT_DEFAULT ":9180"
 
-// Steps over a word at the beginning, in any case.
+// Advances `*from` past `word`, compared without case.
 static bool skip(const char **from, const char *word)
 {
     size_t len = strlen(word);
@@ -21,7 +21,7 @@ static bool skip(const char **from, const char *word)
     return true;
 }
 
-// Whether a name or an address of a host may consist of it.
+// Whether the text has only characters of a host name or an IP address.
 static bool is_host(struct slice host)
 {
     static const char others[] = ".-_:[]%";
@@ -37,7 +37,7 @@ static bool is_host(struct slice host)
     return host.len > 0;
 }
 
-// Where the port begins with its colon; the end where there is none.
+// The offset of the colon before the port, or the length if there is none.
 static size_t find_port(struct slice host)
 {
     size_t at = host.len;

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_API_BASE64_H
 #define TANDEM_CTL_API_BASE64_H
 
-// Bytes in JSON.
+// Base64, the form of bytes in JSON.
 
 #include "core/base/slice.h"
 #include "ctl/print/text.h"
@@ -11,7 +11,7 @@
 
 void base64_add(struct text *to, struct slice bytes);
 
-// Adds the bytes; false, with some of them added, where it is none.
+// Decodes `from` into `to`. False if it is not valid base64; some bytes may have been added.
 bool base64_read(struct text *to, struct slice from);
 
 #endif

@@ -2,25 +2,25 @@
 #ifndef TANDEM_CTL_API_CALL_H
 #define TANDEM_CTL_API_CALL_H
 
-// Calls of the API: JSON there and back, and what is refused as a problem in plain words.
+// Calls of the API: JSON in both directions. A refusal becomes a problem with a readable text.
 
 #include "ctl/api/client.h"
 
 #include <jansson.h>
 
-// What came back. A zeroed one can be freed.
+// A zeroed reply may be freed.
 struct reply {
-    struct answer answer; // the JSON as it came
-    json_t *json;         // NULL: the answer has no body
+    struct answer answer; // the JSON as received
+    json_t *json;         // NULL: no body
 };
 
-// Takes the body over; NULL: none. Anything but a good answer is a problem, and the reply is empty
-// then.
+// Takes ownership of `body`; NULL: none. A status other than 2xx is a problem and leaves the reply
+// empty.
 enum outcome call(struct client *client, const char *method, const char *path, json_t *body,
                   struct reply *reply, struct problem *problem);
 void reply_free(struct reply *reply);
 
-// What a status says to who cannot go on; `said` is the body of the answer.
+// Sets the problem for an answer with an error status. Returns the outcome.
 enum outcome call_refused(const struct client *client, const struct answer *answer,
                           struct problem *problem);
 

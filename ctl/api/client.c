@@ -11,11 +11,11 @@
 #include <string.h>
 
 #define CONNECT_MOST_MSEC 5000L
-// How long it waits at most before it looks around.
+// The longest wait before `stops` is called.
 #define POLL_MSEC 500
 
 struct client {
-    const char *name; // the address as it was given
+    const char *name; // the address as given
     struct client_settings settings;
     struct address address;
     struct text token;
@@ -24,16 +24,16 @@ struct client {
     int fds[2];
     bool (*stops)(void *context);
     void *stops_context;
-    char said[CURL_ERROR_SIZE]; // curl's words for an error
+    char said[CURL_ERROR_SIZE]; // error message of curl
 };
 
-// A request under way.
+// A request in progress.
 struct exchange {
     struct client *client;
     const struct request *request;
     struct answer *answer;
     bool too_large;
-    bool ended; // `take` has had enough
+    bool ended; // `take` has returned false
 };
 
 //
@@ -101,7 +101,7 @@ void answer_free(struct answer *answer)
 }
 
 //
-// A request
+// Requests
 //
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
@@ -140,7 +140,7 @@ static struct curl_slist *make_headers(const struct client *client, const struct
     struct curl_slist *headers =
         add_header(NULL, "Accept", request->accept ? request->accept : "application/json");
 
-    // No form of a web page can send it: the broker wants to see that this is none.
+    // A form of a web page cannot send this header, which the broker requires against CSRF.
     headers = add_header(headers, "X-Tandem-Request", "tandemctl");
     if (request->body) {
         headers = add_header(headers, "Content-Type", "application/json");
@@ -155,7 +155,7 @@ static struct curl_slist *make_headers(const struct client *client, const struct
     return headers;
 }
 
-// Who answers, and how far it is trusted. A proxy of the environment is for the web.
+// Sets the address and TLS. Proxies from the environment are ignored: they are meant for the web.
 static void set_peer(const struct client *client)
 {
     const struct client_settings *settings = &client->settings;
@@ -207,7 +207,7 @@ static void set_request(struct exchange *exchange, const char *url, struct curl_
     }
 }
 
-// Waits until something comes, on the connection or beside it.
+// Waits for the connection, for the watched descriptors or for POLL_MSEC.
 static void wait_for_something(struct client *client)
 {
     struct curl_waitfd extra[2];
@@ -221,7 +221,7 @@ static void wait_for_something(struct client *client)
     (void)curl_multi_poll(client->multi, extra, count, POLL_MSEC, NULL);
 }
 
-// What became of it; false where it was to stop.
+// Runs the request and sets its result. False if `stops` ended it.
 static bool perform(struct client *client, CURLcode *result)
 {
     int running = 1;
@@ -255,7 +255,7 @@ static enum outcome complain_of_time(const struct client *client, struct problem
     return outcome;
 }
 
-// Not every number of curl's has words of ours.
+// Errors of curl without a text here get curl's own message.
 static enum outcome complain(const struct exchange *exchange, CURLcode result,
                              struct problem *problem)
 {

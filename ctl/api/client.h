@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_API_CLIENT_H
 #define TANDEM_CTL_API_CLIENT_H
 
-// Requests to a broker's API, one after the other, over a connection that is kept. An answer that
-// is larger than ANSWER_MAX is refused, unless it is taken piece by piece.
+// Sends requests to a broker's API, one at a time, over a persistent connection. An answer larger
+// than ANSWER_MAX is refused, unless it is received piece by piece.
 
 #include "core/base/slice.h"
 #include "ctl/api/outcome.h"
@@ -12,57 +12,57 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// A body of 16 MiB as base64, in JSON, is smaller.
+// Larger than a body of 16 MiB as base64 in JSON.
 #define ANSWER_MAX ((size_t)64 * 1024 * 1024)
 
 struct client_settings {
-    const char *address;    // NULL: that of TANDEM_ADDRESS, or else ADDRESS_DEFAULT
+    const char *address;    // NULL: TANDEM_ADDRESS, or else ADDRESS_DEFAULT
     const char *token_file; // NULL: TANDEM_TOKEN
-    bool no_token;          // none is shown
-    const char *cacert;     // NULL: what the system trusts
-    const char *cert;       // NULL: no certificate is shown
-    const char *key;        // NULL: it is in the same file as the certificate
-    double timeout;         // seconds for an answer
+    bool no_token;          // sends no token
+    const char *cacert;     // NULL: the certificates that the system trusts
+    const char *cert;       // NULL: no client certificate
+    const char *key;        // NULL: in the file of the certificate
+    double timeout;         // seconds to wait for an answer
 };
 
 struct client;
 
-// False with the reason. The strings must outlive it.
+// False with a problem. The strings must outlive the client.
 bool client_new(struct client **client, const struct client_settings *settings,
                 struct problem *problem);
 void client_free(struct client *client);
 
-// While it waits for an answer it also waits for these descriptors (-1: none), and asks now and
-// then whether to stop; such a request ends as OUTCOME_INTERRUPTED. NULL: it waits for the answer
-// alone.
+// While it waits for an answer, the client also polls these descriptors (-1: none), and calls
+// `stops` after each event and at intervals. If that returns true, the request ends with
+// OUTCOME_INTERRUPTED. NULL: no calls.
 void client_watch(struct client *client, const int fds[2], bool (*stops)(void *context),
                   void *context);
 
 struct request {
     const char *method;
-    const char *path;   // of the API, with its query
+    const char *path;   // of the API, including its query
     const char *body;   // JSON; NULL: none
-    const char *accept; // kinds of answer; NULL: JSON
-    // Takes the body of a good answer piece by piece, and says whether to go on; NULL: it is
-    // gathered.
+    const char *accept; // accepted content types; NULL: JSON
+    // Receives the body of a successful answer piece by piece, and returns whether to continue.
+    // NULL: the body is collected in the answer.
     bool (*take)(void *context, struct slice bytes);
     void *context;
-    bool endless; // no timeout once it is connected
+    bool endless; // no timeout after connecting
 };
 
-// What came. A zeroed one can be freed.
+// A zeroed answer may be freed.
 struct answer {
-    long status; // of HTTP
+    long status; // HTTP status
     struct text body;
 };
 
-// Sends it and waits. OUTCOME_DONE: there is an answer, whatever it says; also where `take` ended
-// it. Frees what was in the answer.
+// Sends the request and waits. OUTCOME_DONE: an answer with any status was received, or `take`
+// ended it. Frees the previous contents of the answer.
 enum outcome client_send(struct client *client, const struct request *request,
                          struct answer *answer, struct problem *problem);
 void answer_free(struct answer *answer);
 
-// For the words of a problem.
+// For messages.
 const char *client_address(const struct client *client);
 
 #endif

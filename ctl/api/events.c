@@ -3,7 +3,7 @@
 
 #include "ctl/api/client.h"
 
-// The value of a line of that field; false for another field.
+// Gets the value of a line if it has that field; false otherwise.
 static bool is_field(struct slice line, struct slice field, struct slice *value)
 {
     if (line.len <= field.len || memcmp(line.ptr, field.ptr, field.len) != 0 ||
@@ -17,7 +17,7 @@ static bool is_field(struct slice line, struct slice field, struct slice *value)
     return true;
 }
 
-// An empty line ends an event; one without data is none.
+// An empty line ends an event. Events without data are ignored.
 static bool end_event(struct events *events)
 {
     struct slice name = events->name.len ? text_slice(&events->name) : SLICE("message");

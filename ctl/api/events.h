@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_API_EVENTS_H
 #define TANDEM_CTL_API_EVENTS_H
 
-// Server-sent events, out of the bytes of a stream, wherever these are cut.
+// Parses server-sent events from a stream, which may be split anywhere.
 
 #include "core/base/slice.h"
 #include "ctl/print/text.h"
@@ -10,17 +10,17 @@
 #include <stdbool.h>
 
 struct events {
-    // Called for each event; says whether to go on. Both are valid during the call.
+    // Called for each event; returns whether to continue. Both slices are valid during the call.
     bool (*each)(void *context, struct slice name, struct slice data);
     void *context;
     struct text line; /* private */
     struct text name; /* private */
     struct text data; /* private */
     bool has_data;    /* private */
-    bool overflowed;  // an event was larger than ANSWER_MAX; nothing is read any more
+    bool overflowed;  // an event exceeded ANSWER_MAX; no more input is parsed
 };
 
-// False where `each` said so, or it has overflowed.
+// False if `each` returned false, or after an overflow.
 bool events_feed(struct events *events, struct slice bytes);
 void events_free(struct events *events);
 

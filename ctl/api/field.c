@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Paths are ours, and short.
+// Paths are constants of this program, and short.
 #define KEY_MAX 64
 
 const json_t *field_get(const json_t *from, const char *path)

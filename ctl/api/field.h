@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_API_FIELD_H
 #define TANDEM_CTL_API_FIELD_H
 
-// Fields of answers, by paths such as "jobs.ready". What is not there, or of another type, is 0,
-// empty or false: a broker that is newer or older than this program is no reason to fail.
+// Fields of answers, by paths such as "jobs.ready". A missing field, or one of another type, is 0,
+// empty or false, so that this program works with newer and older brokers.
 
 #include "core/base/slice.h"
 
@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// NULL for none.
+// NULL if it is missing.
 const json_t *field_get(const json_t *from, const char *path);
-// Whole: what is behind the point is dropped.
+// A fraction is truncated.
 uint64_t field_count(const json_t *from, const char *path);
 double field_number(const json_t *from, const char *path);
 bool field_true(const json_t *from, const char *path);
-// Whether it is there, and is not null.
+// Whether the field exists and is not null.
 bool field_is_set(const json_t *from, const char *path);
-// Valid as long as `from`; may have a NUL inside.
+// Valid as long as `from`. May contain NUL.
 struct slice field_text(const json_t *from, const char *path);
 
 #endif

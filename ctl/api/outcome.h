@@ -2,28 +2,28 @@
 #ifndef TANDEM_CTL_API_OUTCOME_H
 #define TANDEM_CTL_API_OUTCOME_H
 
-// How an attempt ended, which is also what the program exits with, and why.
+// The outcome of a command, which is the exit code of the program, and its reason.
 
 #include "core/base/error_text.h"
 
 enum outcome {
     OUTCOME_DONE = 0,
-    OUTCOME_FAILED = 1,       // refused, or it went wrong
-    OUTCOME_USAGE = 2,        // the command line makes no sense
-    OUTCOME_UNREACHABLE = 3,  // nobody answers
+    OUTCOME_FAILED = 1,       // the request was refused, or an error occurred
+    OUTCOME_USAGE = 2,        // invalid command line
+    OUTCOME_UNREACHABLE = 3,  // no answer
     OUTCOME_NOT_FOUND = 4,    // no such queue, job, connection or operation
-    OUTCOME_FORBIDDEN = 5,    // a token is needed, or the caller may not
-    OUTCOME_NOT_NOW = 6,      // the broker is starting, drains, or has no room: later, perhaps
-    OUTCOME_UNCONFIRMED = 7,  // nobody said yes
+    OUTCOME_FORBIDDEN = 5,    // a token is required, or access is denied
+    OUTCOME_NOT_NOW = 6,      // the broker is starting, draining or full; a retry may succeed
+    OUTCOME_UNCONFIRMED = 7,  // confirmation was not given
     OUTCOME_INTERRUPTED = 130 // by a signal
 };
 
 struct problem {
     enum outcome outcome;
-    struct error_text why; // what was tried, and what to do; empty: all is well
+    struct error_text why; // what failed, and what to do; empty: no message
 };
 
-// Returns the outcome.
+// Sets the problem and returns `outcome`.
 enum outcome problem_set(struct problem *problem, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -9,7 +9,7 @@ static void add_encoded(struct text *path, const char *name)
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
     for (; *name; name++) {
-        // A dot may be plain, but a name of dots alone would be taken for a step of the path.
+        // Dots are plain, but a name of dots alone would be a relative step of the path.
         if (memchr(plain, *name, sizeof plain - 1)) {
             text_put_char(path, *name);
         } else {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is longer is none of ours.
+// The longest token in bytes.
 #define TOKEN_MAX 4096
 
 static bool read_file(struct text *token, const char *file, struct problem *problem)
@@ -32,7 +32,7 @@ static bool read_file(struct text *token, const char *file, struct problem *prob
     return token->len > 0;
 }
 
-// What may stand in a header.
+// Whether the token is valid in a header.
 static bool is_token(const struct text *token)
 {
     for (size_t i = 0; i < token->len; i++) {

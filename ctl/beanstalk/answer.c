@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Takes a word off the line.
+// Removes the first word from the line.
 static struct slice take_word(struct slice *line)
 {
     const char *end = line->len ? memchr(line->ptr, ' ', line->len) : NULL;
@@ -16,7 +16,7 @@ static struct slice take_word(struct slice *line)
     return word;
 }
 
-// As a string, of as much as has room, without what is no plain letter.
+// Copies as a string, truncated to fit, with unprintable characters replaced.
 static void copy(char *to, size_t size, struct slice from)
 {
     size_t len = from.len < size - 1 ? from.len : size - 1;

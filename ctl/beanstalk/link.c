@@ -28,7 +28,7 @@ struct link {
 };
 
 //
-// Words
+// Errors
 //
 
 bool link_fail(const struct link *link, enum outcome outcome, const char *format, ...)
@@ -67,7 +67,7 @@ static int milliseconds_until(nsec_t at)
     return left > 0 ? (int)nsec_to_msec(left) : 0;
 }
 
-// Whether the socket can be used so, within the time; 0: the time is over.
+// Waits until the socket is ready for `events`; 0 after a timeout.
 static int wait_for(const struct link *link, short events, nsec_t until, short *found)
 {
     struct pollfd wait = {.fd = link->fd, .events = events};
@@ -80,7 +80,7 @@ static int wait_for(const struct link *link, short events, nsec_t until, short *
     return count;
 }
 
-// One of the addresses of a host. errno says why not.
+// Connects to one address of a host. False with errno.
 static bool connect_to(struct link *link, const struct addrinfo *address)
 {
     int one = 1;
@@ -153,7 +153,7 @@ void link_close(struct link *link)
 }
 
 //
-// Commands
+// Sending
 //
 
 void link_say(struct link *link, const char *format, ...)
@@ -173,7 +173,7 @@ void link_say_body(struct link *link, struct slice body)
 }
 
 //
-// Both ways
+// Sending and receiving
 //
 
 static bool lost(const struct link *link)
@@ -202,7 +202,7 @@ static bool send_some(struct link *link)
     return true;
 }
 
-// Has room for so many bytes behind in_at.
+// Makes room for `bytes` from in_at on.
 static void make_room(struct link *link, size_t bytes)
 {
     if (link->in_at > 0) {
@@ -230,8 +230,8 @@ static bool receive_some(struct link *link)
     return true;
 }
 
-// Sends what there is and waits for something new. A server that takes a large body bit by bit is
-// given its time for each bit; there is room for at least one byte.
+// Sends pending output and waits for new input, for which there must be room. Progress in sending a
+// large body restarts the timeout.
 static bool exchange(struct link *link)
 {
     nsec_t until = link_now() + link->wait_for;

@@ -2,12 +2,12 @@
 #ifndef TANDEM_CTL_BEANSTALK_LINK_H
 #define TANDEM_CTL_BEANSTALK_LINK_H
 
-// A connection to a beanstalk server, on which many commands may be under way: what is said is
-// gathered and leaves while answers are waited for, and answers that come early are kept.
+// A pipelined connection to a beanstalk server: commands are buffered and sent while replies are
+// awaited, and early replies are buffered.
 //
-// The server may say anything. A line is short, a body as long as the caller allows, and of all
-// else at most LINK_AHEAD bytes are kept. Where the server is gone, does nothing for the time-out
-// or says what no server says, the problem tells so, and the link is of no use any more.
+// The server is not trusted: the length of a line is limited, that of a body is limited by the
+// caller, and at most LINK_AHEAD bytes of other input are buffered. If the server disconnects,
+// times out or violates the protocol, the problem is set and the link is unusable.
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
@@ -17,37 +17,37 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// An answer's line, without what follows it.
+// The longest line of a reply, without the body.
 #define LINK_LINE_MAX 1024
 #define LINK_AHEAD ((size_t)1 << 20)
 
 struct link;
 
-// `timeout` in seconds, for the connection and for each wait. The place must outlive it, and so
-// must the problem, in which the functions below say why they fail.
+// `timeout` in seconds, for connecting and for each wait. The place and the problem must outlive
+// the link; the functions below report failures in that problem.
 bool link_open(struct link **link, const struct place *place, double timeout,
                struct problem *problem);
 void link_close(struct link *link);
 
-// The clock by which answers are waited for.
+// The clock of timeouts.
 nsec_t link_now(void);
 
 // host:port
 const char *link_name(const struct link *link);
 
-// A command; its CRLF is added.
+// Buffers a command and CRLF.
 void link_say(struct link *link, const char *format, ...) __attribute__((format(printf, 2, 3)));
-// A body, and its CRLF.
+// Buffers a body and CRLF.
 void link_say_body(struct link *link, struct slice body);
 
-// Waits for the next line, without its CRLF. Valid until the next call.
+// Waits for the next line, without its CRLF, which is valid until the next call.
 bool link_line(struct link *link, struct slice *line);
-// Waits for a body of so many bytes, and its CRLF. Valid until the next call.
+// Waits for a body of `len` bytes and its CRLF. Valid until the next call.
 bool link_body(struct link *link, uint64_t len, struct slice *body);
-// The same, where nobody wants it.
+// Waits for a body and discards it.
 bool link_pass_over(struct link *link, uint64_t len);
 
-// Sets the problem, with the server's name before it; returns false.
+// Sets the problem, with the server's name as a prefix. Returns false.
 bool link_fail(const struct link *link, enum outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -2,22 +2,21 @@
 #ifndef TANDEM_CTL_BEANSTALK_PLACE_H
 #define TANDEM_CTL_BEANSTALK_PLACE_H
 
-// Where a beanstalk server is: beanstalk://HOST:PORT, the port 11300 unless it is named.
+// The address of a beanstalk server: beanstalk://HOST:PORT; the default port is 11300.
 
 #include "ctl/api/outcome.h"
 #include "ctl/print/text.h"
 
 #include <stdbool.h>
 
-// A zeroed one can be freed.
+// A zeroed place may be freed.
 struct place {
     struct text host; // without the brackets of an IPv6 address
     struct text port;
-    struct text name; // host:port, for people and for names of files
+    struct text name; // host:port, for messages and file names
 };
 
-// Reads the address with its scheme, which says that nothing else is meant. False with the reason,
-// which is one of usage.
+// Parses an address with its scheme. False with a problem of OUTCOME_USAGE.
 bool place_read(struct place *place, const char *from, struct problem *problem);
 // The same without the scheme.
 bool place_read_host(struct place *place, const char *from, struct problem *problem);

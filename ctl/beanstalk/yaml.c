@@ -3,7 +3,7 @@
 
 #include "core/base/digits.h"
 
-// Takes the next line off.
+// Removes the next line from the document.
 static bool take_line(struct slice *document, struct slice *line)
 {
     const char *end;

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 
 #define GAP 2
-// What is cut is left so many columns at least.
+// The least width of a column that is cut.
 #define CUT_LEAST 8
 #define CUT_MARK "~"
 
 struct cell {
-    size_t at; // in grid->text
+    size_t at; // offset in grid->text
     size_t len;
     size_t width;
     enum style style;
@@ -23,11 +23,11 @@ struct cell {
 
 struct grid {
     const struct grid_column *columns;
-    size_t count; // of columns
+    size_t count; // number of columns
     size_t width;
     bool colour;
     bool titled;
-    size_t *widths; // of columns so far
+    size_t *widths; // of the columns, so far
     struct text text;
     struct cell *cells;
     size_t filled;
@@ -71,7 +71,7 @@ void grid_free(struct grid *grid)
 // Cells
 //
 
-// What was added to the text since `at` is the next cell.
+// Ends a cell, which has the text added since `at`.
 static void close_cell(struct grid *grid, enum style style, size_t at)
 {
     struct slice bytes = slice_from(text_slice(&grid->text), at);
@@ -139,7 +139,7 @@ void grid_seconds(struct grid *grid, double seconds)
 // Writing
 //
 
-// How wide the column is written: the one that gives way takes what the others leave.
+// The written width: the column that is cut gets the rest of the terminal.
 static size_t column_width(const struct grid *grid, size_t column)
 {
     size_t others = 0;
@@ -155,7 +155,7 @@ static size_t column_width(const struct grid *grid, size_t column)
     return left < grid->widths[column] ? left : grid->widths[column];
 }
 
-// Without the blanks that fill up the last columns.
+// Ends the line and removes trailing blanks.
 static void end_line(struct text *to)
 {
     while (to->len > 0 && to->data[to->len - 1] == ' ') {

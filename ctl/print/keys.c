@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/print/keys.h"
 
-// What stands behind ESC [ or ESC O, and its last byte.
+// Sequences after ESC [ or ESC O, by parameters and final byte.
 static const struct {
     struct slice bytes;
     int key;
@@ -23,7 +23,7 @@ int keys_take(struct slice bytes, size_t *len)
     if (bytes.len < 3 || (bytes.ptr[1] != '[' && bytes.ptr[1] != 'O')) {
         return KEY_ESCAPE;
     }
-    // Numbers and semicolons, then one byte that ends it.
+    // Parameter bytes, then a final byte.
     while (end < bytes.len && bytes.ptr[end] >= '0' && bytes.ptr[end] <= '?') {
         end++;
     }

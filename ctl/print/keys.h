@@ -2,13 +2,13 @@
 #ifndef TANDEM_CTL_PRINT_KEYS_H
 #define TANDEM_CTL_PRINT_KEYS_H
 
-// Keys, out of the bytes that a terminal sends for them.
+// Parses keys from the bytes that a terminal sends.
 
 #include "core/base/slice.h"
 
 #include <stddef.h>
 
-// A key that is no character. Others are their byte.
+// Keys without a character. Other keys are their byte.
 enum key {
     KEY_NONE = 256,
     KEY_UP,
@@ -22,8 +22,8 @@ enum key {
     KEY_ESCAPE
 };
 
-// The first key of bytes that are not empty, and how many of them it takes; KEY_NONE for one that
-// has no name. What ends in the middle of a key's bytes is taken for KEY_ESCAPE.
+// Parses the first key and sets `*len` to its length. `bytes` must not be empty. KEY_NONE for an
+// unknown sequence; KEY_ESCAPE for an incomplete one.
 int keys_take(struct slice bytes, size_t *len);
 
 #endif

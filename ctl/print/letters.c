@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// wcwidth() is an X/Open name.
+// Declares wcwidth().
 #define _GNU_SOURCE
 #include "ctl/print/letters.h"
 
@@ -9,7 +9,7 @@
 #include <locale.h>
 #include <wchar.h>
 
-// What a byte sequence that is no UTF-8 counts as.
+// Stands for a byte that is not valid UTF-8.
 #define NO_LETTER UINT32_MAX
 
 void letters_begin(void)
@@ -17,7 +17,7 @@ void letters_begin(void)
     (void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-// Takes the first letter out of what is not empty; returns its length, 1 for NO_LETTER.
+// Parses the first character; `from` must not be empty. Returns its length, 1 for NO_LETTER.
 static size_t take(struct slice from, uint32_t *letter)
 {
     const unsigned char *bytes = (const unsigned char *)from.ptr;
@@ -30,7 +30,8 @@ static size_t take(struct slice from, uint32_t *letter)
     return len ? len : 1;
 }
 
-// What changes the direction of the text around it, or joins and separates what is seen as one.
+// Whether the character is invisible and changes the direction of text, or joins or separates
+// letters.
 static bool turns(uint32_t letter)
 {
     return letter == 0x61c || (letter >= 0x200b && letter <= 0x200f) ||

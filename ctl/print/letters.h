@@ -2,9 +2,9 @@
 #ifndef TANDEM_CTL_PRINT_LETTERS_H
 #define TANDEM_CTL_PRINT_LETTERS_H
 
-// UTF-8 on a terminal: how wide it is there, and what of it must not get there as it is, because it
-// would move the cursor, recolour the screen, or turn the direction of what stands beside it. Names
-// and bodies are other people's.
+// UTF-8 on a terminal: the width of text, and escapes for characters that move the cursor, change
+// colours or turn the direction of text. Names and bodies are chosen by clients, so they are
+// escaped.
 
 #include "core/base/slice.h"
 #include "ctl/print/text.h"
@@ -12,20 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Widths are those of Unicode, whatever the user's language. To be called before all others.
+// Sets the locale so that widths are those of Unicode. Must be called before the other functions.
 void letters_begin(void);
 
-// Adds it with all that is no plain letter as \n, \x1b or \u{202e}; a byte that is no UTF-8 is
-// \xff. With `lines`, line feeds and tabs stay.
+// Adds `from` with unprintable characters escaped as \n, \x1b or \u{202e}, and invalid UTF-8 as
+// \xff. If `lines`, line feeds and tabs are kept.
 void letters_escape(struct text *to, struct slice from, bool lines);
 
-// Columns that it takes. It has been escaped.
+// The width in columns of text that has been escaped.
 size_t letters_width(struct slice utf8);
 
-// How many of its bytes take at most so many columns.
+// The number of bytes that fit in `columns`.
 size_t letters_fit(struct slice utf8, size_t columns);
 
-// Whether a person can read it as it is: UTF-8, and no control character but line feeds and tabs.
+// Whether the bytes are valid UTF-8 without control characters other than line feed and tab.
 bool letters_readable(struct slice bytes);
 
 #endif

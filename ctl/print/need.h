@@ -2,13 +2,13 @@
 #ifndef TANDEM_CTL_PRINT_NEED_H
 #define TANDEM_CTL_PRINT_NEED_H
 
-// Memory of a program that does one thing and ends: where there is none, it says so and exits with
-// 1. What it has set on the terminal is put back by what it registered with atexit().
+// Memory allocation for a short-lived program: if memory is exhausted, it prints an error and exits
+// with status 1. Functions registered with atexit() restore the terminal.
 
 #include <stdio.h>
 #include <stdlib.h>
 
-// The pointer, which is not NULL.
+// Returns `memory`, which is not NULL. Exits if it is.
 static inline void *need(void *memory)
 {
     if (!memory) {

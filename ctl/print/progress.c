@@ -9,7 +9,7 @@
 
 #define BAR_MOST 30
 #define BAR_LEAST 5
-// "[] 100 % " beside the bar.
+// The columns of "[] 100 % " around the bar.
 #define FRAME 9
 
 static size_t width_of_terminal(void)
@@ -43,7 +43,7 @@ void progress_draw(uint64_t done, uint64_t total, const char *words)
 {
     struct text line = {0};
 
-    // The last column stays free: some terminals would go to the next line.
+    // The last column stays empty, since some terminals wrap after it.
     text_put(&line, "\r");
     progress_line(&line, done, total, words, width_of_terminal() - 1);
     text_put(&line, "\033[K");

@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_PRINT_SCREEN_H
 #define TANDEM_CTL_PRINT_SCREEN_H
 
-// Where a program's words go: what standard output and standard error are.
+// Properties of standard output and standard error.
 
 #include "ctl/print/text.h"
 
@@ -10,18 +10,18 @@
 #include <stddef.h>
 
 struct screen {
-    bool terminal; // standard output is one
-    bool talks;    // standard input and standard error are terminals: a person can be asked
-    bool shows;    // standard error is a terminal, which can show how something gets on
+    bool terminal; // standard output is a terminal
+    bool talks;    // standard input and standard error are terminals: questions are possible
+    bool shows;    // standard error is a terminal: progress can be shown
     bool colour;   // standard output shows colours, and NO_COLOR is not set
-    size_t width;  // columns of standard output; 0: it is no terminal
+    size_t width;  // columns of standard output; 0: not a terminal
     size_t height;
 };
 
 void screen_find(struct screen *screen);
 
-// Writes it to standard output and forgets it; false where that fails, and errno says why. EPIPE:
-// nobody reads any more.
+// Writes the text to standard output and empties it. False with errno on failure; EPIPE means that
+// the reader has closed the pipe.
 bool screen_write(struct text *text);
 
 #endif

@@ -10,7 +10,7 @@ static volatile sig_atomic_t stop;
 static volatile sig_atomic_t resized;
 static volatile sig_atomic_t suspend;
 static volatile sig_atomic_t resumed;
-// A pipe: what a handler writes to, and what a wait looks at.
+// A pipe: handlers write to one end, and poll() watches the other.
 static int ends[2] = {-1, -1};
 
 static void note(int number)
@@ -24,7 +24,7 @@ static void note(int number)
     } else {
         stop = number;
     }
-    // Full: readable it is.
+    // A full pipe is already readable.
     if (write(ends[1], "", 1) != 1) {
         return;
     }
@@ -40,7 +40,7 @@ static void make_pipe(void)
     }
 }
 
-// A read that is under way is to end: no SA_RESTART.
+// Without SA_RESTART, so that a signal interrupts a read.
 static void handle_all(const int *numbers, size_t count, void (*handler)(int number))
 {
     struct sigaction action = {.sa_handler = handler};

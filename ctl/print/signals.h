@@ -2,32 +2,32 @@
 #ifndef TANDEM_CTL_PRINT_SIGNALS_H
 #define TANDEM_CTL_PRINT_SIGNALS_H
 
-// Signals, as facts that are looked at when there is time: a handler only notes them, and makes a
-// descriptor readable that a wait can include.
+// Signals as flags: a handler sets a flag and makes a descriptor readable, which a poll can
+// include.
 
 #include <stdbool.h>
 
-// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT do not end the process but count as a stop.
+// From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT request a stop and do not end the process.
 void signals_catch_stops(void);
-// They end the process again.
+// Restores the default action of these signals.
 void signals_release_stops(void);
-// From now on SIGWINCH, SIGTSTP and SIGCONT are noted.
+// From now on SIGWINCH, SIGTSTP and SIGCONT set flags.
 void signals_catch_terminal(void);
 
-// Readable once something has come, until it is looked at; -1 where nothing is caught.
+// Readable after a signal until signals_look(); -1 if no signals are caught.
 int signals_fd(void);
-// Makes it unreadable again.
+// Drains the descriptor.
 void signals_look(void);
 
-// The signal that asked for a stop last; 0: none did.
+// The signal that requested a stop last; 0: none.
 int signals_stop(void);
-// The same as a question: whether one did. Makes the descriptor unreadable again.
+// Whether a stop was requested, as a callback. Drains the descriptor.
 bool signals_stopped(void *unused);
-// Forgets it: the next one is a new one.
+// Clears the request to stop.
 void signals_forget_stop(void);
 
-// Whether the terminal has another size, and whether the process is to be suspended, or goes on,
-// since it was asked last.
+// Each returns and clears a flag: the terminal was resized, the process is to be suspended, or it
+// was resumed.
 bool signals_resized(void);
 bool signals_suspend(void);
 bool signals_resumed(void);

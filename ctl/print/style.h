@@ -2,8 +2,7 @@
 #ifndef TANDEM_CTL_PRINT_STYLE_H
 #define TANDEM_CTL_PRINT_STYLE_H
 
-// How a piece of text stands out, on a terminal that shows colours; what it says is never in its
-// colour alone.
+// Styles of text on a terminal with colours. Colour is never the only carrier of information.
 
 #include "core/base/slice.h"
 #include "ctl/print/text.h"
@@ -13,14 +12,14 @@
 enum style {
     STYLE_PLAIN,
     STYLE_STRONG, // headings
-    STYLE_FAINT,  // zeros, and what is only said for order's sake
+    STYLE_FAINT,  // zeros and details
     STYLE_GOOD,
-    STYLE_ODD,  // worth a look
-    STYLE_BAD,  // wants a person
-    STYLE_MARK, // what is chosen
+    STYLE_ODD,  // unusual
+    STYLE_BAD,  // needs attention
+    STYLE_MARK, // selected
 };
 
-// Adds it so; plain where `colour` is false.
+// Adds the text in the style, plain unless `colour`.
 void style_add(struct text *to, enum style style, bool colour, struct slice what);
 
 #endif

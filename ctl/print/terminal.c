@@ -6,7 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-// Another screen, without a cursor; and back.
+// Switches to the alternate screen without a cursor, and back.
 #define ENTER "\033[?1049h\033[?25l\033[2J"
 #define LEAVE "\033[0m\033[?25h\033[?1049l"
 
@@ -19,7 +19,8 @@ static void write_all(const char *bytes, size_t len)
     while (len > 0) {
         ssize_t put = write(STDOUT_FILENO, bytes, len);
 
-        // A signal has come, or nobody is there any more: the next picture is whole again.
+        // A signal interrupted the write, or the terminal is closed; the next draw writes all lines
+        // again.
         if (put <= 0) {
             return;
         }
@@ -39,7 +40,7 @@ bool terminal_enter(void)
         return false;
     }
     raw = before;
-    // Ctrl-C and Ctrl-Z go on to be signals.
+    // ISIG stays set, so that Ctrl-C and Ctrl-Z send signals.
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
@@ -83,7 +84,7 @@ void terminal_draw(const struct text *lines)
         size_t len = end ? (size_t)(end - left.ptr) : left.len;
 
         text_add(&all, slice_of(left.ptr, len));
-        // What is right of it goes. No line feed behind the last line, which would scroll.
+        // Clears the rest of the line. A line feed after the last line would scroll.
         text_put(&all, "\033[K");
         left = slice_from(left, end ? len + 1 : len);
         if (left.len > 0) {

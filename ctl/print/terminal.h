@@ -2,22 +2,21 @@
 #ifndef TANDEM_CTL_PRINT_TERMINAL_H
 #define TANDEM_CTL_PRINT_TERMINAL_H
 
-// The terminal as one whole screen that is drawn anew: keys come at once and unseen, and what stood
-// there before comes back. It is put back as it was at terminal_leave(), and however the process
-// exits.
+// The terminal as a full screen that is redrawn: keys arrive at once and without echo. The former
+// contents and modes are restored by terminal_leave(), and at any exit of the process.
 
 #include "ctl/print/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-// False where standard input and output are no terminal.
+// False unless standard input and output are terminals.
 bool terminal_enter(void);
 void terminal_leave(void);
 
 void terminal_size(size_t *width, size_t *height);
 
-// Shows the lines (each ends with a line feed) from the top on, and nothing else.
+// Replaces the screen with the lines, each of which ends with a line feed.
 void terminal_draw(const struct text *lines);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-// Makes room for so many bytes more, and a NUL.
+// Makes room for `len` more bytes and a NUL.
 static char *make_room(struct text *text, size_t len)
 {
     size_t capacity = text->capacity ? text->capacity : 64;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_PRINT_TEXT_H
 #define TANDEM_CTL_PRINT_TEXT_H
 
-// Bytes that grow at their end. A zeroed text is empty; text_free() frees what it has. Where there
-// is no memory the program ends (need.h).
+// A growing buffer of bytes. A zeroed text is empty, and text_free() frees its memory. If memory is
+// exhausted, the program exits (need.h).
 
 #include "core/base/slice.h"
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct text {
-    char *data; // NULL: nothing was added yet; otherwise a NUL follows the last byte
+    char *data; // NULL until the first addition; otherwise a NUL follows the last byte
     size_t len;
     size_t capacity; /* private */
 };
@@ -24,11 +24,11 @@ void text_format(struct text *text, const char *format, ...) __attribute__((form
 void text_vformat(struct text *text, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-// Forgets the bytes from `len` on, which is at most its length.
+// Truncates the text to `len` bytes, which is at most its length.
 void text_cut(struct text *text, size_t len);
 void text_free(struct text *text);
 
-// As a string, valid until the text changes.
+// The text as a string, valid until the text changes.
 const char *text_string(const struct text *text);
 
 static inline struct slice text_slice(const struct text *text)

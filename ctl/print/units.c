@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-// Whole numbers up to here are exact as a double.
+// The largest whole number up to which a double is exact.
 #define EXACT_MAX 9007199254740992.0
 
 //
@@ -29,18 +29,19 @@ void units_add_count(struct text *to, uint64_t number)
     }
 }
 
-// With a digit behind the point where there is one in front of it or two.
+// Values of one or two digits get a decimal.
 static void add_scaled(struct text *to, double value, const char *unit)
 {
     text_format(to, "%.*f%s", value < 99.95 ? 1 : 0, value, unit);
 }
 
-// Divides until it is below the step; returns how often.
+// Divides the value until it is below the step, at most `most` times. Returns the number of
+// divisions.
 static size_t scale(double *value, double step, size_t most)
 {
     size_t times = 0;
 
-    // What would be rounded up to the step is one of the next unit.
+    // A value that would be rounded up to the step belongs to the next unit.
     while (times < most && *value >= step - 0.5) {
         *value /= step;
         times++;
@@ -148,7 +149,7 @@ bool units_read_count(const char *from, uint64_t *number)
     return digits_read(slice_str(from), number);
 }
 
-// A number of digits and perhaps a point, at the beginning; false for none. Steps behind it.
+// Parses a decimal number and advances `*from`. False if there is none.
 static bool read_decimal(const char **from, double *value)
 {
     size_t len = strspn(*from, "0123456789.");
@@ -170,7 +171,7 @@ struct unit {
     double size;
 };
 
-// The unit at the beginning, letters as far as they go; NULL for none that is known.
+// Parses a unit of letters and advances `*from`. NULL if it is unknown.
 static const struct unit *read_unit(const char **from, const struct unit *units, size_t count)
 {
     size_t len = strspn(*from, "abcdefghijklmnopqrstuvwxyzBKMGTPEI");
