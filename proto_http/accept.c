@@ -25,14 +25,14 @@
     "X-Gearman-Epoch, X-Gearman-Ttr, X-Gearman-Timeout\r\n"                                        \
     "Access-Control-Max-Age: 600\r\n"
 
-// Answers, and is done with the request; always false.
+// Answers an error and ends the request; always false.
 static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
 {
     http1_refuse_status(conn, status, why);
     return false;
 }
 
-// The header with the methods that go with the target.
+// The header Allow for the target.
 static const char *allow(const struct web_target *target)
 {
     switch (target->place) {
@@ -73,8 +73,8 @@ static bool answer_options(struct http1_conn *conn)
     return false;
 }
 
-// A load balancer asks this, by whatever name it has for the host: while the broker drains, new
-// jobs should go elsewhere.
+// Answers the health check of a load balancer, for any Host. While the broker drains, new jobs
+// should go to another broker.
 static bool answer_health(struct http1_conn *conn)
 {
     struct broker_info info;
@@ -89,7 +89,7 @@ static bool answer_health(struct http1_conn *conn)
     return false;
 }
 
-// Of a request that is taken.
+// Has the body hashed while it arrives if it is the job's key.
 static void note_key(struct http1_conn *conn, const struct http1_framing *framing)
 {
     const struct web_request *request = web_request(conn);
@@ -117,7 +117,7 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
         return false;
     }
     if (http1_has(fields, WEB_FIELD_LAST_EVENT_ID)) {
-        // A browser that lost its stream asks again: the job was submitted once, and is not again.
+        // A browser that lost its stream reconnects: its job exists, and is not submitted again.
         http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
         return false;
     }
@@ -145,7 +145,7 @@ static bool check_work(struct http1_conn *conn, const struct http1_fields *field
                                                : refuse_method(conn);
 }
 
-// Whoever shows the token of a lease may say what becomes of its job, but no page of another site.
+// The token of a lease is sufficient to act on its job, except for a page of another site.
 static bool check_lease(struct http1_conn *conn, const struct http1_fields *fields,
                         const struct http1_framing *framing)
 {
@@ -185,7 +185,7 @@ static bool check_target(struct http1_conn *conn, const struct http1_fields *fie
     return false;
 }
 
-// Everything but the framing. True: the request is taken.
+// Checks everything but the framing. True: the request is accepted.
 static bool check(struct http1_conn *conn, const struct http1_fields *fields,
                   const struct http1_framing *framing)
 {

@@ -20,7 +20,7 @@ static void put_job(struct http1_answer *head, const struct http1_conn *conn, ui
     }
 }
 
-// Up to the header that says where the body ends; false without memory.
+// Writes the head up to the header that determines the length of the body; false without memory.
 static bool begin_head(struct http1_conn *conn, const struct web_answer *answer,
                        struct http1_answer *head)
 {
@@ -68,7 +68,8 @@ void web_refuse(struct http1_conn *conn, const struct web_answer *answer, const 
     web_answer(conn, &error, body);
 }
 
-// Clients of gearmand want 200 whatever becomes of a submission. Others could take that for a job.
+// With http.status_codes for gearmand, a failed submission is answered 200. Other requests have the
+// real status, since their clients could take a 200 for a job.
 static unsigned code_of(const struct http1_conn *conn, unsigned status)
 {
     if (conn->request && web_request(conn)->target.place != WEB_PLACE_FUNCTION &&

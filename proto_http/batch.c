@@ -17,7 +17,7 @@
 //
 
 struct item {
-    char *about;       // owned: the object but for its end; NULL once it is written
+    char *about;       // owned: the object without its closing brace; NULL once it is written
     struct blob *body; // a reference
 };
 
@@ -34,7 +34,7 @@ static size_t size_of(uint32_t count)
     return sizeof(struct web_batch) + count * sizeof(struct item);
 }
 
-// The body as a blob, of which the caller has a reference: the job may go before it is written.
+// A reference to the body, owned by the caller: the job may end before the body is written.
 static struct blob *body_of(const struct job *job)
 {
     return job_blob(job) ? blob_ref(job_blob(job)) : blob_copy(job_body(job));
@@ -56,8 +56,8 @@ static bool add(struct http1_conn *conn, const struct web_lease *lease, struct w
 _Static_assert(HTTP1_ANSWER_MAX + WEB_BATCH_MAX * OUTPUT_DELIVERY <= OUTPUT_CHUNK,
                "the head of an answer follows the marks of all of its jobs");
 
-// What is written next gives all of these jobs to the worker. By any of them that the holder still
-// has it is found again: the first one's time may be over by then.
+// Marks the next output as the delivery of all these jobs. Each job is marked, so that any of them
+// that is still held identifies the holder even if the first lease has expired.
 static void mark_all(struct http1_conn *conn, const struct web_holder *holder)
 {
     size_t len = HTTP1_ANSWER_MAX + holder->count * OUTPUT_DELIVERY;
@@ -68,7 +68,7 @@ static void mark_all(struct http1_conn *conn, const struct web_holder *holder)
     }
 }
 
-// What a body shows leaves when the store has its job.
+// Delays the answer until the store has all its jobs, and marks it as their delivery.
 static void hold(struct http1_conn *conn, struct web_holder *holder)
 {
     const struct broker *broker = conn->shared->broker;
@@ -126,7 +126,7 @@ static void put_about(struct http1_conn *conn, struct web_batch *batch)
     struct item *item = &batch->items[batch->next];
 
     if (item->about) {
-        // Its closing brace is to come.
+        // The body follows, then the closing brace.
         struct slice parts[] = {
             batch->next == 0 ? SLICE("{\"jobs\":[") : SLICE(","),
             slice_of(item->about, strlen(item->about) - 1),
@@ -195,7 +195,7 @@ void web_batch_free(struct web_batch *batch)
 // multipart/mixed
 //
 
-// Between parts stands a line that none of the bodies has in it but by a chance of one in 2^128.
+// The boundary is random: the chance that a body contains it is about one in 2^128.
 #define TYPE_ROOM (sizeof "multipart/mixed; boundary=" + LEASE_TOKEN_TEXT)
 
 static void put_part(struct http1_conn *conn, struct output *parts, const char *boundary,

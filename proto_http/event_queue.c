@@ -10,26 +10,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A slice of data: so much is looked through, or written. It is a multiple of 3, of which base64
-// makes 4.
+// Bytes of data that are checked, or written, in a slice: the latter is a multiple of 3, so that
+// its base64 needs no padding.
 #define CHECKED_AT_ONCE ((size_t)16 * 1024)
 #define WRITTEN_AT_ONCE ((size_t)3 * 1024)
-// The longest name of an event, and its number.
+// The longest lines before the data: the number and the name of an event.
 #define LINES_MAX 160
 
 struct web_event {
     struct web_event *next;
     const char *name;
     char *text;        // owned
-    struct blob *data; // a reference; NULL: the text is all
+    struct blob *data; // a reference; NULL: only the text
     uint64_t position;
-    size_t checked; // bytes of the data that are UTF-8
-    size_t written; // bytes of it that are written
+    size_t checked; // bytes of the data that are valid UTF-8
+    size_t written; // bytes of the data that are written
     bool begun;
     bool binary;
 };
 
-// The text comes from malloc, which does not count.
+// The text is allocated by malloc, which does not report sizes.
 static size_t text_size(const struct web_event *event)
 {
     return strlen(event->text) + 1;
@@ -93,7 +93,7 @@ static void write_piece(const struct web_events *events, struct output *out, str
     http1_piece(out, events->chunked, &piece, 1);
 }
 
-// Up to where the string with the data begins.
+// Writes the event up to the start of the string with the data.
 static void begin(struct web_events *events, struct output *out, struct web_event *event)
 {
     char lines[LINES_MAX];

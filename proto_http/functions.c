@@ -54,7 +54,7 @@ static bool is_probe(struct slice function)
            strncasecmp(function.ptr, well_known.ptr, well_known.len) == 0;
 }
 
-// Always false.
+// Answers an error; always false.
 static bool refuse(struct http1_conn *conn, unsigned status, struct slice function, const char *why)
 {
     http1_refuse(conn, &(struct http1_reply){.status = status, .shown = function}, why);

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// How much of a wrong word a message shows.
+// The most bytes of an invalid value that a message quotes.
 #define WORD_SHOWN 128
 
 static const struct option options[] = {
@@ -147,7 +147,7 @@ static bool check_functions(const char *functions, struct error_text *why)
     return true;
 }
 
-// NULL with the reason.
+// NULL on failure, with the reason in `why`.
 static struct access *read_tokens(const char *path, struct error_text *why)
 {
     struct access *tokens = access_read_tokens(path, why);
@@ -158,7 +158,7 @@ static struct access *read_tokens(const char *path, struct error_text *why)
     return tokens;
 }
 
-// The same with the reason in a line of the log.
+// The same, but logs the reason.
 static struct access *load_tokens(const char *path)
 {
     struct error_text why;
@@ -261,7 +261,7 @@ static void work(void *state)
     web_leases_work(&((struct web_shared *)state)->leases);
 }
 
-// The session of the connection itself takes no jobs.
+// The connection's own session takes no jobs.
 static enum grant_progress granted(void *state, struct grants *grants)
 {
     struct http1_conn *conn = state;

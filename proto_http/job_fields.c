@@ -14,7 +14,7 @@
 
 #define WHY_MAX 96
 
-// 400, which names the header.
+// Answers 400 with the name of the header.
 static bool bad_field(struct http1_conn *conn, enum web_field field, const char *why)
 {
     char text[WHY_MAX];
@@ -51,7 +51,7 @@ static bool read_background(struct http1_conn *conn, const struct http1_fields *
            bad_field(conn, WEB_FIELD_BACKGROUND, "is neither true nor false");
 }
 
-// A number of the header, if it is there; false, answered, where it is none up to `most`.
+// Reads the number in the header, if present; false (answered) if it is invalid or above `most`.
 static bool read_number(struct http1_conn *conn, const struct http1_fields *fields,
                         enum web_field field, uint64_t most, uint64_t *number)
 {
@@ -123,7 +123,7 @@ static bool read_times(struct http1_conn *conn, const struct http1_fields *field
     return true;
 }
 
-// A header that says one thing cannot be there twice.
+// Refuses a header of the job that is present twice.
 static bool check_once(struct http1_conn *conn, const struct http1_fields *fields)
 {
     uint32_t of_job = fields->repeated & ~(HTTP1_BIT(WEB_FIELD_UNIQUE) - 1);

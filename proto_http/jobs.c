@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define NO_STORE "Cache-Control: no-store\r\n"
-// Longer data is told of by its length alone.
+// Of longer data, only the length is in the JSON.
 #define DATA_SHOWN_MAX ((size_t)64 * 1024)
 
 static const char *const states[] = {
@@ -51,13 +51,13 @@ static json_t *describe(const struct http1_conn *conn, const struct job_info *in
                      (json_int_t)info->watches, "attempts", (json_int_t)info->attempts);
 }
 
-// Whoever may not observe the queue is told how the job has ended, and no more.
+// A caller who may not observe the queue learns only how the job has ended.
 static bool may_read(const struct http1_conn *conn, const struct result *result)
 {
     return session_may_by_name(conn->session, MAY_OBSERVE, result->queue);
 }
 
-// A long one can be had by itself.
+// Adds the result; long data must be requested separately.
 static bool add_result(const struct http1_conn *conn, json_t *object, const struct result *result)
 {
     json_t *told = json_pack("{s:s, s:I, s:I, s:s, s:I}", "end", ends[result->end], "ended",
@@ -74,7 +74,7 @@ static bool add_result(const struct http1_conn *conn, json_t *object, const stru
     return json_object_set_new(object, "result", told) == 0;
 }
 
-// Sends the object, which it frees; NULL stands for no memory.
+// Sends the object and frees it; NULL stands for no memory.
 static void answer_json(struct http1_conn *conn, json_t *object)
 {
     const struct http1_reply reply = {.status = 200, .type = HTTP1_JSON, .extra = NO_STORE};
@@ -89,7 +89,7 @@ static void answer_json(struct http1_conn *conn, json_t *object)
     json_decref(object);
 }
 
-// The job may be gone by now, or its result: `state` says how it has ended then.
+// The job or its result may have been removed; `state` then says how the job has ended.
 static void answer_state(struct http1_conn *conn, const struct job_info *info,
                          const struct result *result, const char *state)
 {
@@ -110,7 +110,7 @@ static void answer_state(struct http1_conn *conn, const struct job_info *info,
     answer_json(conn, object);
 }
 
-// The data alone, as a request that had waited would have got it.
+// Answers with the data alone, in the form that a foreground request would receive.
 static void answer_raw(struct http1_conn *conn, const struct result *result)
 {
     static const char *const commands[] = {
@@ -148,8 +148,8 @@ static void cancel(struct http1_conn *conn, uint64_t id)
     }
 }
 
-// Handles can be guessed, and the jobs of other protocols have handles, too. Whoever may submit to
-// a queue is told how a job of it stands, as it has handed in such jobs.
+// Handles can be guessed, and jobs of other protocols have handles, too, so that rights for the
+// queue are checked. A caller who may submit to it may see its jobs: they could be the caller's.
 static bool may_know(const struct http1_conn *conn, struct slice queue)
 {
     const struct session *session = conn->session;
@@ -161,10 +161,10 @@ static bool may_know(const struct http1_conn *conn, struct slice queue)
              session_may_by_name(session, MAY_CANCEL, queue)));
 }
 
-// What there is to know of the job, and may be known by the caller.
+// The part of a job's state and result that the caller may read.
 struct known {
     bool lives;
-    bool ended; // with a result that is kept
+    bool ended; // its result is retained
     struct job_info info;
     struct result result;
 };
@@ -182,7 +182,7 @@ static void know(const struct http1_conn *conn, uint64_t id, struct known *known
     known->ended = broker_result(broker, id, &known->result) && may_know(conn, known->result.queue);
 }
 
-// `state`: how the job has ended, NULL where that is not known.
+// `state`: how the job has ended, NULL if that is unknown.
 static void answer(struct http1_conn *conn, uint64_t id, const char *state)
 {
     struct known known;
@@ -213,7 +213,7 @@ static void check_cancel(struct http1_conn *conn, uint64_t id)
     }
 }
 
-// Takes the word for the result's data off the name.
+// Removes the suffix that asks for the result's data from the name.
 static void read_path(struct web_request *request)
 {
     struct slice word = SLICE("/result");
@@ -226,7 +226,7 @@ static void read_path(struct web_request *request)
     }
 }
 
-// False: answered.
+// False if the query is invalid: answered.
 static bool read_query(struct http1_conn *conn)
 {
     struct web_request *request = web_request(conn);
@@ -270,7 +270,7 @@ bool web_job_check(struct http1_conn *conn)
     return false;
 }
 
-// Whoever may not observe the queue, but may submit to it, is told how the job stands now.
+// A caller who may submit to the queue but not observe it gets the present state at once.
 enum http1_next web_job_begin(struct http1_conn *conn)
 {
     struct web_request *request = web_request(conn);
@@ -289,7 +289,7 @@ enum http1_next web_job_begin(struct http1_conn *conn)
     return HTTP1_NEXT_WAIT;
 }
 
-// NULL: the job goes on.
+// NULL: the job has not ended.
 static const char *end_word(enum job_event_kind kind)
 {
     switch (kind) {

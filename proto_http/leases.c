@@ -11,7 +11,7 @@
 
 _Static_assert(LEASE_PRINT_SIZE == DURABLE_LEASE_NAME, "a lease is kept by the print of its token");
 
-// So many sessions are closed at once.
+// The most sessions that are closed in one turn.
 #define CLOSED_AT_ONCE 16
 
 static struct web_lease *lease_in(const struct hash_node *node)
@@ -24,7 +24,7 @@ static uint64_t hash_of(const struct hash_node *node)
     return lease_in(node)->hash;
 }
 
-// Depends on a secret, so that how long a search takes tells nothing of the tokens that there are.
+// The hash depends on a secret, so that the time of a lookup reveals nothing about valid tokens.
 static uint64_t hash_print(const struct web_leases *leases, const struct lease_print *print)
 {
     return siphash(&leases->key, (const char *)print->bits, LEASE_PRINT_SIZE);
@@ -42,7 +42,7 @@ void web_leases_begin(struct web_leases *leases, struct broker *broker)
     list_init(&leases->emptied);
 }
 
-// Not before it is needed: it takes the system milliseconds to have random bits.
+// Makes the key on first use, because the first random bits take milliseconds.
 static bool make_key(struct web_leases *leases)
 {
     leases->keyed =
@@ -107,7 +107,7 @@ static void on_wait_over(void *owner, enum wait_end why)
 static void on_nudged(void *owner)
 {
     (void)owner;
-    UNREACHABLE(); // it awaits none
+    UNREACHABLE(); // it awaits no nudge
 }
 
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
@@ -115,7 +115,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     (void)owner;
     (void)watch;
     (void)event;
-    UNREACHABLE(); // it watches none
+    UNREACHABLE(); // it has no watch
 }
 
 static void forget(struct web_lease *lease)
@@ -138,7 +138,7 @@ static void on_emptied(void *owner)
 {
     struct web_holder *holder = owner;
 
-    // A request that waits, or is being answered, looks for itself.
+    // A request that waits or is being answered checks this itself.
     if (!holder->conn) {
         forget_all(holder);
         list_remove(&holder->in_leases);
@@ -146,7 +146,7 @@ static void on_emptied(void *owner)
     }
 }
 
-// The answer is not made, or waits for the store.
+// Whether the answer is not made yet, or waits for the store.
 static bool on_undelivered(void *owner, uint64_t id)
 {
     const struct web_holder *holder = owner;
@@ -284,7 +284,7 @@ void web_holder_leave(struct web_holder *holder)
 // Leases
 //
 
-// The next lease of the holder, whose print is known, and for which there is room in the table.
+// Adds the holder's next lease. Its digest is set, and the table has room.
 static void add(struct web_holder *holder, struct web_lease *lease,
                 const struct durable_lease *kept)
 {
@@ -297,7 +297,7 @@ static void add(struct web_holder *holder, struct web_lease *lease,
     lease->hash = hash_print(leases, &lease->print);
     lease->known = true;
     hash_insert(&leases->by_print, &lease->by_print);
-    leases->count += holder->count > 0; // the first one was counted with the holder
+    leases->count += holder->count > 0; // the first lease was counted with the holder
     holder->count++;
 }
 
@@ -391,7 +391,7 @@ void web_lease_renew(struct web_lease *lease)
 
     if (lease->limit_for > 0) {
         status = broker_limit(lease->holder->session, lease->job_id, lease->limit_for);
-        ENSURE(status == STATUS_OK); // the room of its limit is there
+        ENSURE(status == STATUS_OK); // memory for its limit is allocated
     }
 }
 

@@ -18,23 +18,23 @@
 _Static_assert(ONCE_PRINT_SIZE == SHA256_DIGEST_LENGTH, "prints are of SHA-256");
 
 #define KEY_LEN_MAX 255
-// So much of a body is looked at in one slice.
+// Bytes of a body that are digested in one slice.
 #define LOOKED_AT_ONCE ((size_t)256 * 1024)
-// A restart goes on with ids behind the last block, and the last job may be so far back.
+// After a restart, ids continue after the last block: the last job may be this far back.
 #define MEND_IDS UINT64_C(131072)
 
 //
 // The head
 //
 
-// Answers, and is done with the request; always false.
+// Answers an error and ends the request; always false.
 static bool refuse(struct http1_conn *conn, const char *why)
 {
     web_refuse_error(conn, 400, why);
     return false;
 }
 
-// Whose the key is: the owner's of the token that the request shows, or everybody's who shows none.
+// The credentials that the request's key belongs to; empty, for all callers, without a token.
 static struct slice owner_of(const struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct slice value = fields->values[HTTP1_FIELD_AUTHORIZATION];
@@ -43,15 +43,15 @@ static struct slice owner_of(const struct http1_conn *conn, const struct http1_f
     if (!http1_caller_has_rules(conn) || !http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
         return SLICE("");
     }
-    // What stands behind the scheme.
+    // The credentials follow the scheme.
     while (len < value.len && value.ptr[value.len - len - 1] != ' ') {
         len++;
     }
     return slice_from(value, value.len - len);
 }
 
-// Bytes that say who calls: the token where one counts, otherwise where it comes from. Of IPv6, the
-// half of the address that says which network it is: a host chooses the rest as it likes.
+// Identifies the caller: by a valid token, otherwise by address. Of an IPv6 address, only the
+// network half counts, because a host chooses the rest freely.
 static struct slice caller_of(const struct http1_conn *conn, const struct http1_fields *fields,
                               char room[WIRE_PEER_MAX])
 {
@@ -69,7 +69,7 @@ static struct slice caller_of(const struct http1_conn *conn, const struct http1_
     return slice_str(room);
 }
 
-// Two prints become one.
+// Replaces the digest by that of itself and the digest of `bytes`.
 static bool add_print(unsigned char *print, struct slice bytes)
 {
     unsigned char both[2 * ONCE_PRINT_SIZE];
@@ -90,8 +90,8 @@ static bool name_key(struct web_once *once, struct slice owner, struct slice key
     return good;
 }
 
-// Which share of what may be remembered the caller has: two bytes of a print, the same after a
-// restart.
+// Finds the caller's share of the memory for answers: two bytes of a digest, which are the same
+// after a restart.
 static bool find_share(struct web_once *once, struct slice caller)
 {
     unsigned char print[ONCE_PRINT_SIZE];
@@ -155,13 +155,13 @@ bool web_once_read(struct http1_conn *conn, const struct http1_fields *fields)
 }
 
 //
-// What is remembered
+// Memos
 //
 
-// Of version 1 there is no share.
+// Version 1 has no share.
 enum { VERSION = 2, AT_KNOWN = 1, AT_ID = 2, AT_PRINT = 10, AT_SHARE = 42, VALUE_SIZE = 44 };
 
-// Which share a memo counts for.
+// The share that a memo is charged to.
 static unsigned share_of(struct slice value)
 {
     return value.len != VALUE_SIZE ? 0
@@ -177,8 +177,7 @@ enum status web_once_begin(const struct web_shared *shared)
                                                                           : STATUS_NO_MEMORY;
 }
 
-// What is to be remembered, its value in `value`. `print` may be NULL, where the request is not
-// known any more.
+// Makes a memo whose value is in `value`. `print` may be NULL if the request is unknown.
 static struct memo memo_of(const struct web_shared *shared, struct slice name, uint64_t id,
                            const unsigned char *print, unsigned share, char value[VALUE_SIZE])
 {
@@ -201,7 +200,7 @@ static struct memo memo_of(const struct web_shared *shared, struct slice name, u
                                               shared->options->idempotency_for)};
 }
 
-// The job of that answer; false where it is none that this version has written.
+// Reads the id of the job from the memo; false if the memo's format is unknown.
 static bool recall(const struct memo *memo, uint64_t *id)
 {
     *id = 0;
@@ -231,7 +230,7 @@ static void answer_again(struct http1_conn *conn, const struct memo *memo, uint6
         http1_refuse_status(conn, 422, "the Idempotency-Key was used for another request");
         return;
     }
-    // The first answer may still wait for the store.
+    // The first answer may not be in the store yet.
     wire_hold(conn->wire, web_shared(conn)->once_position);
     web_submit_answer(conn, id);
 }
@@ -257,13 +256,13 @@ static void refuse_memo(struct http1_conn *conn, const struct memo *memo, enum s
     }
 }
 
-// What cannot be remembered is not done.
+// Cancels the job if its answer cannot be remembered.
 static void take_back(struct http1_conn *conn, const struct submission *submission)
 {
     if (!submission->joined) {
         enum status status = broker_cancel(conn->shared->broker, NULL, submission->id, true);
 
-        ENSURE(status == STATUS_OK); // nobody has been told of it
+        ENSURE(status == STATUS_OK); // no client knows of the job
     }
 }
 
@@ -292,7 +291,7 @@ static void submit(struct http1_conn *conn, struct slice body, struct blob *blob
     web_submit_answer(conn, submission.id);
 }
 
-// All of the body has been looked at.
+// Carries the request out once the whole body is digested.
 static void carry_out(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     const struct memo *memo = broker_memo_find(
@@ -306,7 +305,7 @@ static void carry_out(struct http1_conn *conn, struct slice body, struct blob *b
     }
 }
 
-// Looks at a slice of the body, and carries the request out behind the last one.
+// Digests a slice of the body, and carries the request out after the last.
 static enum http1_progress look(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     struct web_once *once = web_request(conn)->once;
@@ -364,7 +363,7 @@ size_t web_once_holds(const struct web_once *once)
 // After a crash
 //
 
-// The job that was submitted last of those that live; NULL where it was submitted long ago.
+// The living job with the highest id; NULL if none has one of the last MEND_IDS ids.
 static const struct job *last_job(const struct broker *broker)
 {
     uint64_t next = broker_next_id(broker);
@@ -395,7 +394,7 @@ void web_once_mend(const struct web_shared *shared)
         info.age_for < shared->options->idempotency_for &&
         !broker_memo_find(broker, MEMO_ANSWER, info.key) &&
         broker_memo_set(broker, &memo) != STATUS_OK) {
-        // Without room: the job's name still holds requests that are made again while it lives.
+        // No room: while the job lives, its unique name still joins repeated requests to it.
         log_warn("answer_not_remembered", log_number("job", (int64_t)info.id));
     }
 }

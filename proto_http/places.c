@@ -86,7 +86,7 @@ void web_forget(struct http1_request *base)
 
 size_t web_holds(const struct http1_request *base)
 {
-    const struct web_request *request = (const void *)base; // its first member
+    const struct web_request *request = (const void *)base; // base is its first member
     size_t holds = web_request_holds(base) + web_once_holds(request->once);
 
     if (request->target.place == WEB_PLACE_WORK) {

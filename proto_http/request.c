@@ -3,7 +3,7 @@
 
 size_t web_request_holds(const struct http1_request *base)
 {
-    const struct web_request *request = (const void *)base; // its first member
+    const struct web_request *request = (const void *)base; // base is its first member
 
     return output_pending(&request->parts) + request->events.waiting;
 }

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An event with more data would hold the client's own next ones up for too long.
+// A larger event would delay the client's next events for too long.
 #define EVENT_MAX ((size_t)256 * 1024)
-// One with more is written in slices.
+// A larger event is written in slices.
 #define EVENT_SHORT ((size_t)4 * 1024)
 
 static void fail(struct http1_conn *conn)
@@ -46,7 +46,7 @@ static void send_event(struct http1_conn *conn, const char *name, json_t *object
     send_with(conn, name, object, NULL);
 }
 
-// No event follows. True: none waits, either.
+// Marks the end of the stream. True: no event is queued.
 static bool send_end(struct http1_conn *conn)
 {
     web_request(conn)->ends = true;
@@ -80,8 +80,8 @@ static void send_data(struct http1_conn *conn, const char *name, struct blob *da
     send_event(conn, name, object);
 }
 
-// Bytes that are too many for an event are not sent: then neither is it said that the job is done,
-// as if that were all.
+// Data that is too large for an event is not sent. The result is then incomplete, and the stream
+// must not report the job as complete.
 static void send_part(struct http1_conn *conn, struct blob *data)
 {
     if (data && data->len > EVENT_MAX) {
@@ -91,7 +91,7 @@ static void send_part(struct http1_conn *conn, struct blob *data)
     }
 }
 
-// A remark is no part of the result.
+// A warning is not part of the result, so a large one is omitted.
 static void send_warning(struct http1_conn *conn, struct blob *data)
 {
     if (!data || data->len <= EVENT_MAX) {
@@ -156,7 +156,7 @@ void web_stream_begin(struct http1_conn *conn)
     send_event(conn, "created", about_job(conn));
 }
 
-// What has not left yet shows as well that the stream is alive.
+// Output that has not left yet shows that the stream is alive, too.
 void web_stream_comment(struct http1_conn *conn)
 {
     struct web_events *events = &web_request(conn)->events;

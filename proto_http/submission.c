@@ -22,7 +22,7 @@ static struct job_spec spec_of(const struct http1_conn *conn, struct slice workl
     spec.start = request->start;
     spec.ttr_for = nsec_from_seconds(request->ttr);
     good = contract_set_unique(&spec, slice_of(request->unique, request->unique_len));
-    ENSURE(good); // its length was looked at with the head
+    ENSURE(good); // its length was checked with the head
     intake_set_body(&spec, workload, blob);
     return spec;
 }
@@ -32,7 +32,7 @@ void web_submit_refuse(struct http1_conn *conn, enum status status)
     const char *why = status_text(status);
 
     if (status == STATUS_FORBIDDEN) {
-        // The rules were read again while the body came.
+        // The access rules were reloaded while the body arrived.
         http1_caller_refuse(conn, web_target_name(&web_request(conn)->target));
     } else if (status == STATUS_TOO_LARGE || status == STATUS_BAD_NAME) {
         web_refuse_error(conn, 400, why);

@@ -30,7 +30,7 @@ static enum http1_next submit(struct http1_conn *conn, struct slice workload, st
     return HTTP1_NEXT_REQUEST;
 }
 
-// A GET has its workload in the query.
+// The workload of a GET is its query.
 static enum http1_next submit_query(struct http1_conn *conn, struct slice query)
 {
     struct blob *blob = blob_new(query.len);

@@ -13,7 +13,7 @@ static bool starts_with(struct slice text, struct slice start)
     return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-// What has more behind it, which is its name.
+// A path that is followed by a name.
 struct folder {
     struct slice path;
     enum web_place place;
@@ -24,7 +24,7 @@ static const struct folder folders[] = {
     {{"-/leases/", 9}, WEB_PLACE_LEASE},
 };
 
-// Of a path under /-/, of which only the name in a folder may be escaped.
+// The place of a path under /-/. Only the name in a folder may contain escapes.
 static enum web_place our_place(struct slice raw, struct web_target *target)
 {
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -46,12 +46,12 @@ static enum web_place place_of(struct slice raw, struct web_target *target)
     if (starts_with(name, SLICE(OURS))) {
         return our_place(raw, target);
     }
-    // Only an escape, which makes the name shorter, can have brought a NUL.
+    // Only an escape, which makes the name shorter, can produce a NUL.
     return name.len < raw.len && memchr(name.ptr, 0, name.len) ? WEB_PLACE_NONE
                                                                : WEB_PLACE_FUNCTION;
 }
 
-// False where it is no name: an escape is incomplete, or it is too long.
+// False if the name is invalid: an escape is incomplete, or the name is too long.
 static bool decode_name(struct slice raw, struct web_target *target)
 {
     char decoded[3 * sizeof target->name];

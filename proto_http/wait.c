@@ -10,8 +10,7 @@
 #include "proto_http/request.h"
 #include "proto_http/stream.h"
 
-// The head of an answer about the job, with the status that says what happened, or 200 where the
-// client wants no other.
+// The head of an answer about the job, with `status`, or with 200 if http.status_codes says so.
 static struct web_answer answer_about_job(const struct http1_conn *conn, unsigned status,
                                           const char *command)
 {
@@ -25,7 +24,7 @@ static struct web_answer answer_about_job(const struct http1_conn *conn, unsigne
     };
 }
 
-// A stream is not silent for longer than HTTP1_QUIET_FOR.
+// Sets the deadline for a comment: a stream is never silent for longer than HTTP1_QUIET_FOR.
 static void await_comment(struct http1_conn *conn)
 {
     nsec_t at = nsec_add(broker_now(conn->shared->broker).mono, HTTP1_QUIET_FOR);
@@ -70,7 +69,7 @@ bool web_wait_expired(struct http1_conn *conn)
         return false;
     }
     if (!request->watch || !broker_find(broker, request->job_id)) {
-        // It has ended: the event that says how is queued and will answer.
+        // The job has ended: an event that says how is queued, and will be the answer.
         return false;
     }
     if (request->target.place == WEB_PLACE_JOB) {
@@ -119,8 +118,8 @@ static void append_part(struct output *out, struct blob *part)
     }
 }
 
-// Whether the result is whole so far and stays within http.max_result with that part; what was
-// gathered of a larger one is freed.
+// Whether the result is whole so far and stays within http.max_result with that part; if it does
+// not, the parts gathered so far are freed.
 static bool result_fits(struct http1_conn *conn, const struct blob *part)
 {
     struct web_request *request = web_request(conn);
@@ -194,7 +193,7 @@ static void answer_failed(struct http1_conn *conn, unsigned status, const char *
     }
 }
 
-// What an event of the job is to a request that is not a stream. True: the request is answered.
+// Handles an event for a request that is not a stream. True: the request is answered.
 static bool take_event(struct http1_conn *conn, const struct job_event *event)
 {
     switch (event->kind) {
@@ -205,7 +204,7 @@ static bool take_event(struct http1_conn *conn, const struct job_event *event)
         gather(conn, event->data);
         return false;
     case JOB_EVENT_RETRIED:
-        // The result of the lost attempt is not part of the next one's.
+        // The result of the lost attempt does not belong to the next.
         output_clear(&web_request(conn)->parts);
         web_request(conn)->result = WEB_RESULT_WHOLE;
         return false;
@@ -238,7 +237,7 @@ static bool wait_event(struct http1_conn *conn, const struct watch *watch,
     if (request->stream) {
         bool ended = web_stream_event(conn, event);
 
-        // It is gone with the job, whether or not the connection could still be told.
+        // The watch ended with the job, whether or not the connection could be told.
         request->watch = event->kind >= JOB_EVENT_COMPLETE ? NULL : request->watch;
         return ended;
     }
@@ -278,7 +277,7 @@ static void on_leased(void *owner, const struct job *job)
 {
     (void)owner;
     (void)job;
-    UNREACHABLE(); // a request takes no job
+    UNREACHABLE(); // this session takes no job
 }
 
 static void on_wait_over(void *owner, enum wait_end why)

@@ -28,17 +28,17 @@ static const struct number_kind numbers[WEB_NUMBERS] = {
 struct web_verb {
     struct slice name;
     bool ends;      // the lease
-    bool reports;   // something to those who wait for the job
-    bool has_body;  // it may have one
-    bool says_none; // an empty body is one, too
-    unsigned takes; // set of numbers
-    unsigned needs; // of these
+    bool reports;   // to clients that wait for the job
+    bool has_body;  // a body is allowed
+    bool says_none; // an empty body counts as a body
+    unsigned takes; // set of numbers allowed
+    unsigned needs; // set of numbers required
     enum status (*say)(const struct web_lease *lease, const struct web_word *word,
                        struct blob *body);
 };
 
 //
-// Words
+// Actions
 //
 
 static enum status say_complete(const struct web_lease *lease, const struct web_word *word,
@@ -63,7 +63,7 @@ static enum status say_exception(const struct web_lease *lease, const struct web
     return broker_fail(lease->holder->session, lease->job_id, body);
 }
 
-// As it was, where the worker says nothing else.
+// The new priority, by default the present one.
 static uint32_t pri_of(const struct web_lease *lease, const struct web_word *word)
 {
     const struct broker *broker = lease->holder->leases->broker;
@@ -149,7 +149,7 @@ static const struct web_verb verbs[] = {
 // The head
 //
 
-// Answers, and is done with the request; always false.
+// Answers an error and ends the request; always false.
 static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
 {
     http1_refuse_status(conn, status, why);
@@ -232,7 +232,7 @@ bool web_word_check(struct http1_conn *conn, const struct http1_framing *framing
     if (http1_has_body(framing) && !word->verb->has_body) {
         return refuse(conn, 400, "that word has no body");
     }
-    // Where no body is to come, the lease is looked for once, to say it.
+    // Without a body, the action itself finds the lease or refuses.
     return !http1_has_body(framing) || web_lease_find(&web_shared(conn)->leases, token_of(conn)) ||
            refuse_over(conn);
 }
@@ -281,7 +281,7 @@ static bool is_early(const struct http1_conn *conn, const struct web_lease *leas
 enum http1_next web_word_say(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     struct web_word *word = &web_request(conn)->word;
-    // The lease may have ended while the body came.
+    // The lease may have ended while the body arrived.
     struct web_lease *lease = web_lease_find(&web_shared(conn)->leases, token_of(conn));
 
     if (!lease) {

@@ -23,7 +23,7 @@ static enum http1_progress refuse(struct http1_conn *conn, enum status status)
 {
     web_work_forget(work_of(conn));
     if (status == STATUS_FORBIDDEN) {
-        // The rules were read again.
+        // The access rules were reloaded.
         http1_caller_refuse(conn, SLICE(""));
     } else if (status == STATUS_NO_MEMORY) {
         http1_refuse_memory(conn);
@@ -42,8 +42,8 @@ static enum http1_progress answer_none(struct http1_conn *conn)
     return HTTP1_ENDED;
 }
 
-// The answer is made: its jobs are the worker's, unless there was no memory for all of it, so that
-// the connection is closed.
+// The answer is complete, and the jobs belong to the worker, unless memory was short: then the
+// connection closes, and the jobs return.
 static enum http1_progress hand_over(struct http1_conn *conn)
 {
     struct web_holder *holder = work_of(conn)->holder;
@@ -55,7 +55,7 @@ static enum http1_progress hand_over(struct http1_conn *conn)
     return HTTP1_ENDED;
 }
 
-// Long names need more room than the head of an answer has.
+// Writes the headers in pieces, because long names exceed the buffer of a head.
 static bool put_headers(struct http1_answer *head, struct slice headers)
 {
     enum { AT_ONCE = 900 };
@@ -96,7 +96,7 @@ static enum http1_progress answer_one(struct http1_conn *conn)
 // Jobs
 //
 
-// From each word of the worker on; 0: as long as the job itself says.
+// The limit of the lease, which each report restarts; 0: only the job's time to run counts.
 static nsec_t limit_of(const struct http1_conn *conn, const struct job *job)
 {
     nsec_t asked_for = work_of(conn)->ttr_for;
@@ -106,11 +106,11 @@ static nsec_t limit_of(const struct http1_conn *conn, const struct job *job)
     if (asked_for == 0 && info.ttr_for == 0) {
         return nsec_from_seconds((uint64_t)web_shared(conn)->options->lease);
     }
-    // A limit that is behind the end of the time to run is not met.
+    // A limit beyond the time to run has no effect.
     return asked_for;
 }
 
-// Takes more for a batch, as far as there are some; how many there are in all.
+// Takes further jobs for a batch within its limits; returns the number of all.
 static uint32_t take_more(struct http1_conn *conn, const struct job *first, uint64_t *ids)
 {
     const struct web_work *work = work_of(conn);
@@ -126,7 +126,7 @@ static uint32_t take_more(struct http1_conn *conn, const struct job *first, uint
         bytes += job_body(job).len;
         ids[count++] = job_id(job);
     }
-    // Each is as much as a request that is answered with one.
+    // Each further job costs as much as a request for one.
     broker_charge_links(conn->shared->broker, (size_t)(count - 1) * LINKS_PER_COMMAND);
     return count;
 }
@@ -157,7 +157,7 @@ static enum http1_progress answer_batch(struct http1_conn *conn)
     return status == STATUS_OK ? hand_over(conn) : refuse(conn, status);
 }
 
-// The request has that job.
+// Answers with that job, and further ones if a batch is wanted.
 static enum http1_progress answer(struct http1_conn *conn, const struct job *job)
 {
     struct web_work *work = work_of(conn);
@@ -172,7 +172,7 @@ static enum http1_progress answer(struct http1_conn *conn, const struct job *job
     return work->max > 0 ? answer_batch(conn) : answer_one(conn);
 }
 
-// Takes a job, or waits for one.
+// Takes a job, or begins to wait for one.
 static enum http1_progress look(struct http1_conn *conn)
 {
     struct web_work *work = work_of(conn);
@@ -209,7 +209,7 @@ static enum status subscribe_all(struct http1_conn *conn, struct web_holder *hol
         if (slice_equal(name, SLICE("queue"))) {
             bool good = http1_query_decode(value, text, &queue.len);
 
-            ENSURE(good); // it was looked at before
+            ENSURE(good); // it was checked with the head
             status = broker_subscribe(holder->session, queue, &terms);
         }
     }
@@ -239,7 +239,7 @@ enum http1_next web_work_begin(struct http1_conn *conn)
     return look(conn) == HTTP1_ENDED ? HTTP1_NEXT_REQUEST : HTTP1_NEXT_WAIT;
 }
 
-// The jobs of a batch are the worker's once all of it is written: a part of it says nothing.
+// Jobs of a batch belong to the worker once the whole batch is written: a part of it is no answer.
 static enum http1_progress step_batch(struct http1_conn *conn, struct feed_turn *turn)
 {
     enum http1_progress progress = web_batch_step(conn, work_of(conn)->batch, turn);
@@ -263,7 +263,7 @@ enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *tur
         const struct job *job = broker_find(conn->shared->broker, id);
 
         holder->told_of = 0;
-        // It may have been taken away since.
+        // The job may have been taken away since.
         return job && job_held_by(conn->shared->broker, job, holder->session) ? answer(conn, job)
                                                                               : look(conn);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a request for work asks for, in its query.
+// Parses the query of a request for work.
 
 #include "proto_http/work.h"
 
@@ -14,11 +14,11 @@
 
 #include <stdio.h>
 
-// So many queues one request may name.
+// The most queues in one request.
 #define QUEUES_MAX 64
 #define WHY_MAX 96
 
-// Answers, and is done with the request; always false.
+// Answers an error and ends the request; always false.
 static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
 {
     http1_refuse_status(conn, status, why);
@@ -50,7 +50,7 @@ static bool check_queue(struct http1_conn *conn, struct slice value)
            refuse(conn, 403, "http.functions does not have this queue");
 }
 
-// What may be said once.
+// The arguments that may be given once.
 enum arg { ARG_WAIT, ARG_TTR, ARG_MAX, ARGS };
 
 struct arg_kind {
