@@ -75,7 +75,7 @@ static void offer_queues_of(const struct line *line, struct client *client, cons
         for (size_t i = 0; i < json_array_size(queues); i++) {
             struct slice name = field_text(json_array_get(queues, i), "name");
 
-            // Names that would need quoting are not offered.
+            // Names with unprintable characters or line feeds are not offered.
             if (letters_readable(name) && !memchr(name.ptr, '\n', name.len)) {
                 offer(line, before, name.ptr);
             }
@@ -201,7 +201,7 @@ static enum complete offer_operand(const struct line *line)
     UNREACHABLE();
 }
 
-// The command and how many words follow it.
+// Finds the command and counts the operands after it.
 static void look_back(struct line *line)
 {
     bool named = false;

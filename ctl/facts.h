@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-// Escapes `value`, which clients may have chosen.
+// Values are escaped, since clients may have chosen them.
 void fact_text(struct context *context, const char *label, struct slice value);
 void fact(struct context *context, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -20,7 +20,7 @@ static double now(void)
     return (double)moment.tv_sec + (double)moment.tv_nsec / 1e9;
 }
 
-// Whether there is a new owner since that epoch, or this broker is the owner again.
+// Whether there is an owner of a later epoch: another broker, or this one again.
 static bool is_over(const json_t *cluster, uint64_t epoch)
 {
     return field_count(cluster, "epoch") > epoch && field_is_set(cluster, "owner");

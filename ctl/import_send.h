@@ -13,7 +13,7 @@ struct import_send {
     const char *from;  // source of the lines, for messages
     struct text lines; // collected, each with its line feed
     uint64_t first;    // number of the first of them
-    uint64_t count;    // of collected lines
+    uint64_t count;    // number of collected lines
     uint64_t next;     // all lines before this one are imported or refused
     uint64_t imported, joined, refused;
 };

@@ -3,8 +3,7 @@
 #define TANDEM_CTL_IMPORT_STATE_H
 
 // The progress of importing a file, in a small file FILE.imported beside it, which exists until the
-// import is complete. The state is ignored if the size or the modification time of the file has
-// changed.
+// import is complete. Loading fails if the size or the modification time of the file has changed.
 
 #include "ctl/api/outcome.h"
 

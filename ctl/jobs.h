@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_JOBS_H
 #define TANDEM_CTL_JOBS_H
 
-// Lists the jobs of a queue in one state.
+// Lists the jobs of a queue by their states.
 
 #include "ctl/command.h"
 

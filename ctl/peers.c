@@ -14,7 +14,6 @@ static const struct grid_column columns[] = {
     {"OUT", true, false},    {"UNREAD", true, false},    {NULL, false, false},
 };
 
-// Adds a letter for each role: worker, waiting, producer.
 static void add_role(struct grid *grid, const json_t *connection)
 {
     bool worker = field_true(connection, "worker");

@@ -36,7 +36,7 @@ static void add_value(struct text *to, const json_t *value)
     }
 }
 
-// Adds the settings, as "max_jobs = 5, rate = 5/m", or why there are none.
+// Adds the settings, as "max_jobs = 5, rate = 5/m", or why the policy does not apply.
 static void add_words(struct text *to, const json_t *policy)
 {
     json_t *settings = json_object_get(policy, "settings");

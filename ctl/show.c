@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-// The most bytes of a body to print as text.
+// The most bytes of a body to print without --raw.
 #define BODY_SHOWN (64 * 1024)
 
 //
@@ -183,7 +183,7 @@ static void add_result(struct context *context, const json_t *job)
     }
 }
 
-// A job that has ended, with its result.
+// Prints a job that has ended, with its result.
 static enum outcome print_ended(struct context *context, const json_t *job)
 {
     const json_t *data = field_get(job, "data");

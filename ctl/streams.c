@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-// Complete lines are printed. A longer line is printed in pieces.
+// Only complete lines are printed, unless a line is longer than this.
 #define LINE_MAX_PRINTED ((size_t)64 << 10)
 
 struct printing {

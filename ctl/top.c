@@ -313,7 +313,7 @@ static void loop(struct top *top)
     }
 }
 
-// The column of --sort, as the command `queues` names it.
+// Sets the column from --sort, which takes the sort keys of the API.
 static void choose_column(struct top *top)
 {
     const char *sort = top->context->options->sort;

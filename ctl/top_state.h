@@ -13,7 +13,7 @@
 struct top_state {
     json_t *process;          // NULL: not received yet
     json_t *queues;           // an answer of /api/v1/queues; NULL: not received yet
-    json_t *before;           // totals at before_at, by path of a queue; "" means all queues
+    json_t *before;           // totals at `before_at`, by path of a queue; "": all
     json_t *now;              // the same at `now_at`
     double before_at, now_at; // seconds of any clock
 
@@ -33,9 +33,8 @@ struct top_state {
 
 struct top_column {
     const char *title;
-    size_t width; // 0: the remaining width
-    unsigned
-        drop; // if the terminal is too narrow, columns with the highest number are left out first
+    size_t width;     // 0: the remaining width
+    unsigned drop;    // columns with the highest number are left out first
     const char *sort; // sort key of the API
     bool largest;     // sorts in descending order
     enum { TOP_NAME, TOP_COUNT, TOP_RATE, TOP_SECONDS } kind;

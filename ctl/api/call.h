@@ -14,8 +14,8 @@ struct reply {
     json_t *json;         // NULL: no body
 };
 
-// Takes ownership of `body`; NULL: none. A status other than 2xx is a problem and leaves the reply
-// empty.
+// Takes ownership of `body`; NULL: none. A status other than 2xx is a failure, and after any
+// failure the reply is empty.
 enum outcome call(struct client *client, const char *method, const char *path, json_t *body,
                   struct reply *reply, struct problem *problem);
 void reply_free(struct reply *reply);

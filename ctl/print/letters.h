@@ -25,7 +25,8 @@ size_t letters_width(struct slice utf8);
 // The number of bytes that fit in `columns`.
 size_t letters_fit(struct slice utf8, size_t columns);
 
-// Whether the bytes are valid UTF-8 without control characters other than line feed and tab.
+// Whether the bytes are valid UTF-8 without control characters other than line feed, carriage
+// return and tab.
 bool letters_readable(struct slice bytes);
 
 #endif

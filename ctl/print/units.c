@@ -149,7 +149,7 @@ bool units_read_count(const char *from, uint64_t *number)
     return digits_read(slice_str(from), number);
 }
 
-// Parses a decimal number and advances `*from`. False if there is none.
+// Parses a decimal number and advances `*from`. False if it is malformed.
 static bool read_decimal(const char **from, double *value)
 {
     size_t len = strspn(*from, "0123456789.");
