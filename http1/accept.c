@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-// Answers, and is done with the request; always false.
+// Answers the request. Always false.
 static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
 {
     http1_refuse_status(conn, status, why);
@@ -38,8 +38,7 @@ static bool read_framing(struct http1_conn *conn, const struct http1_fields *fie
     return body_fits(conn, framing);
 }
 
-// Reads the head. Until its framing is known to be good, what follows the head is not.
-// Without the query, in which a client may have put what is nobody's business.
+// Logs the command without its query, which may contain a client's secrets.
 static APART void trace(const struct http1_conn *conn, const struct http1_fields *fields)
 {
     static const char *const methods[] = {
@@ -81,7 +80,7 @@ static bool accept(struct http1_conn *conn, const struct http1_head *head,
     if (!read_framing(conn, fields, framing)) {
         return false;
     }
-    // A body that is not wanted is not waited for.
+    // A refused request's body is not read, so the connection closes after the answer.
     conn->unread = http1_has_body(framing);
     request->keep_alive = fields->keep_alive && !conn->unread;
     if (user->accept(conn, fields, framing) != HTTP1_NEXT_BODY || !body_fits(conn, framing)) {

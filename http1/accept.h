@@ -2,8 +2,7 @@
 #ifndef TANDEM_HTTP1_ACCEPT_H
 #define TANDEM_HTTP1_ACCEPT_H
 
-// What is decided about a request when its head is there: whether the user takes it, how its body
-// will come, or how it is answered at once.
+// Handles a complete head: accepts the request and finds its body's framing, or answers it at once.
 
 #include "core/base/macros.h"
 
@@ -13,8 +12,8 @@
 
 #include <stdbool.h>
 
-// The head, which http1_head_check() found complete, is of a new request. True: it is taken, and
-// its body comes as the framing says; false: answered.
+// Begins a new request from a head that http1_head_check() found complete. True: the request is
+// accepted, and its body arrives with this framing. False: it has been answered.
 bool http1_accept(struct http1_conn *conn, const struct http1_head *head,
                   struct http1_framing *framing) MUST_USE;
 

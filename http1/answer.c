@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-// What the status line says behind the version.
+// The reason phrases of the status line.
 struct reason {
     unsigned status;
     size_t len;
@@ -58,7 +58,6 @@ static struct slice reason_of(unsigned status)
     UNREACHABLE();
 }
 
-// Server and Date, written once for all answers of a second.
 static struct slice common_at(struct http1_common *common, const char *version, nsec_t wall)
 {
     static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};

@@ -2,17 +2,16 @@
 #ifndef TANDEM_HTTP1_ANSWER_H
 #define TANDEM_HTTP1_ANSWER_H
 
-// The head of an answer, written right into a connection's output: the status line, the headers
-// that every answer has, those that the caller adds, how the body comes, and whether the connection
-// stays. The body is the caller's to write behind it.
+// Writes the head of an answer directly into a connection's output: status line, common headers,
+// the caller's headers, body framing and connection persistence. The caller writes the body after
+// it.
 //
-// In this order: begin, common, any of put and header; length or chunked, or neither where the body
-// ends with the connection; end.
+// Call order: begin, common, any of put and header; length or chunked, or neither if the end of the
+// connection ends the body; end.
 //
-// Only the beginning can fail, for memory, and asking for more room: the output remembers that, and
-// the host closes the connection. A head has at most HTTP1_ANSWER_MAX bytes, and as many more for
-// each time that room for them was made; more is a bug of the caller, who must know how long what
-// it adds can be.
+// Only begin and more can fail, for lack of memory: the output remembers that, and the host closes
+// the connection. A head has at most HTTP1_ANSWER_MAX bytes, and the same again for each call of
+// more. The caller must know how long its headers can be: a longer head is a bug.
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
@@ -25,9 +24,9 @@
 
 #define HTTP1_ANSWER_MAX 2048
 
-// Server and Date, written once for all answers of a second. All zero at first.
+// Server and Date, formatted once per second. Initialized to zero.
 struct http1_common {
-    int64_t second; /* private: the one that `text` is for */
+    int64_t second; /* private: the second for which `text` was formatted */
     char text[96];  /* private */
     uint8_t len;    /* private */
 };
@@ -39,16 +38,16 @@ struct http1_answer {
     bool version_1_0;       /* private */
 };
 
-// The status line, in the request's version; the status is one of those in answer.c. False without
-// memory.
+// Begins with the status line, in the request's version. The status is one of those in answer.c.
+// False: no memory.
 bool http1_answer_begin(struct http1_answer *answer, struct output *out, unsigned status,
                         bool version_1_0) MUST_USE;
 
-// Server and Date, at that time since the Unix epoch; `version` is Tandem's.
+// Adds Server and Date; `wall` is since the Unix epoch, `version` is Tandem's.
 void http1_answer_common(struct http1_answer *answer, struct http1_common *common,
                          const char *version, nsec_t wall);
 
-// Whole headers, each with its CR LF, or parts of one.
+// Adds whole headers, each with its CRLF, or parts of one.
 static inline void http1_answer_put(struct http1_answer *answer, struct slice text)
 {
     ENSURE(text.len <= (size_t)(answer->end - answer->at));
@@ -56,12 +55,11 @@ static inline void http1_answer_put(struct http1_answer *answer, struct slice te
     answer->at += text.len;
 }
 
-// Room for HTTP1_ANSWER_MAX further bytes behind those that were put; false without memory: then
-// nothing else may be done with it.
+// Makes room for HTTP1_ANSWER_MAX more bytes. False: no memory; the answer must not be used
+// further.
 bool http1_answer_more(struct http1_answer *answer) MUST_USE;
 
-// One header; `name` with the colon and the blank behind it. Where the value is NULL, there is
-// none.
+// Adds one header, unless the value is NULL. `name` includes the colon and a space.
 static inline void http1_answer_header(struct http1_answer *answer, struct slice name,
                                        const char *value)
 {
@@ -72,14 +70,14 @@ static inline void http1_answer_header(struct http1_answer *answer, struct slice
     }
 }
 
-// Content-Length; but a 204 has no body by its meaning, and must not say how long it is; nor does a
-// 304, whose length would be that of another answer.
+// Adds Content-Length, except to a 204, which must not have one, and to a 304, where it would
+// describe the length of the answer that is not sent.
 void http1_answer_length(struct http1_answer *answer, uint64_t len);
 
-// Transfer-Encoding: chunked, for http1_piece(). Not on 1.0.
+// Adds Transfer-Encoding: chunked, for http1_piece(). Not for HTTP/1.0.
 void http1_answer_chunked(struct http1_answer *answer);
 
-// Whether the connection stays, and the end of the head.
+// Adds Connection and ends the head.
 void http1_answer_end(struct http1_answer *answer, bool keep_alive);
 
 #endif

@@ -36,7 +36,6 @@ void http1_body_begin(struct http1_conn *conn, const struct http1_framing *frami
     }
 }
 
-// All of it is there.
 static enum http1_body_verdict complete(struct http1_conn *conn, struct http1_body *body)
 {
     struct blob *blob = intake_finish(&conn->request->body);
@@ -55,7 +54,7 @@ enum http1_body_verdict http1_body_take(struct http1_conn *conn, struct slice *i
     struct intake *intake = &conn->request->body;
     size_t len = intake_len(intake);
 
-    // A body that comes in one piece needs no copy of its own.
+    // A body that arrives in one piece is not copied.
     if (input->len >= len && intake_missing(intake) == len) {
         conn->unread = false;
         *body = (struct http1_body){.bytes = slice_of(input->ptr, len)};
@@ -73,7 +72,7 @@ enum http1_body_verdict http1_body_take(struct http1_conn *conn, struct slice *i
     UNREACHABLE();
 }
 
-// The chunk that has begun must fit as a whole: its size is known.
+// Checks the size of the whole chunk, which is known when it begins, against the limit.
 static enum http1_body_verdict take_chunk(struct http1_conn *conn, struct slice *input)
 {
     struct http1_chunks *chunks = &conn->request->chunks;

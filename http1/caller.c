@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-// No site has a longer origin.
+// A longer origin is refused: no real site has one.
 #define ORIGIN_MAX 512
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"tandem\""
 
@@ -23,7 +23,7 @@ enum http1_bearer {
     HTTP1_BEARER_TWICE  // more than one Authorization: a proxy may have checked another one
 };
 
-// Sets `*token`, a part of the head that is not empty, for HTTP1_BEARER_TOKEN only.
+// Sets `*token`, a nonempty part of the head, only for HTTP1_BEARER_TOKEN.
 static enum http1_bearer http1_bearer_read(const struct http1_fields *fields, struct slice *token)
 {
     const struct slice scheme = SLICE("Bearer");
@@ -54,7 +54,7 @@ static const struct http1_texts *texts_of(const struct http1_conn *conn)
     return &conn->shared->user->texts;
 }
 
-// Refuses for what that part of the request says; always false.
+// Refuses because of that value of the request. Always false.
 static bool refuse_value(struct http1_conn *conn, unsigned status, struct slice value,
                          const char *why)
 {
@@ -82,7 +82,7 @@ void http1_caller_refuse(struct http1_conn *conn, struct slice shown)
 // Pages
 //
 
-// It goes into a header of the answer.
+// Checks strictly, because the origin is copied into a header of the answer.
 static bool is_origin(struct slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -132,10 +132,10 @@ bool http1_caller_check_page(struct http1_conn *conn, const struct http1_fields 
 }
 
 //
-// Who calls
+// Callers
 //
 
-// From here on verbs decide.
+// From here on, the core's operations check the caller's rights.
 static void take(struct http1_conn *conn, const struct wire_caller *caller)
 {
     conn->request->proven = caller->kind == CALLER_KNOWN;
@@ -149,13 +149,13 @@ static bool may_anything(const struct http1_conn *conn)
     return !grants || (grants_somewhere(grants) & conn->shared->user->rights) != 0;
 }
 
-// Whoever has shown no token is whom the connection speaks for by itself.
+// A caller without a token has the identity of the connection.
 static bool take_peer(struct http1_conn *conn)
 {
     struct wire_caller peer = wire_identify(conn->wire, &(struct wire_claim){.token = NULL});
 
     if (peer.kind != CALLER_ADDRESS && peer.kind != CALLER_KNOWN) {
-        // The host could not find out: for that, only memory can lack.
+        // The host fails here only for lack of memory.
         http1_refuse_memory(conn);
         return false;
     }
@@ -167,7 +167,7 @@ static bool take_peer(struct http1_conn *conn)
     return true;
 }
 
-// A browser shows addresses, users and certificates for whatever page it has open.
+// A browser sends its address, user and certificate for any page, so pages are checked.
 static bool check_peer(struct http1_conn *conn, const struct http1_fields *fields,
                        enum http1_bearer bearer)
 {
@@ -180,8 +180,8 @@ static bool check_peer(struct http1_conn *conn, const struct http1_fields *field
            (!conn->ruled || take_peer(conn));
 }
 
-// The token is wrong, as too many from its address were. The answer waits, so that whoever tries
-// tokens does not learn at once that this is none, and cannot use the connection meanwhile.
+// The token is wrong, after too many wrong ones from its address. The delayed answer slows down
+// guessing, and the connection cannot be used meanwhile.
 static bool refuse_at(struct http1_conn *conn, nsec_t again_at)
 {
     conn->request->slowed = true;

@@ -2,10 +2,9 @@
 #ifndef TANDEM_HTTP1_CALLER_H
 #define TANDEM_HTTP1_CALLER_H
 
-// The caller of a request: whom it speaks for, and refusing what that caller may not do. Requests
-// of one connection may be of different callers, so each begins with finding out: `accept` (user.h)
-// calls these. What returns false has answered the request, or has it answered later
-// (request->slowed).
+// Identifies the caller of a request and refuses requests that the caller may not make. Requests of
+// one connection may have different callers, so `accept` (user.h) calls these functions for each.
+// If one returns false, the request has been answered, or will be later (request->slowed).
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -15,34 +14,33 @@
 
 #include <stdbool.h>
 
-// Notes the origin of the page that calls, where it may see the answer: before anything else is
-// answered. False without memory.
+// Stores the origin of the calling page if it may read the answer. Called before the request is
+// answered. False: no memory.
 bool http1_caller_note_origin(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
-// Finds out who calls, and gives the connection's session what that caller may do. False for a
-// caller that may do nothing here (user->rights), for a page that may not call, and for a Host that
-// is none of the server's; the two last do not matter where a token is shown.
+// Identifies the caller and gives the connection's session the caller's rights. False if the caller
+// has no rights here (user->rights), if a page calls that may not, or if Host is not one of the
+// server's; a valid token makes the last two checks unnecessary.
 bool http1_caller_check(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
-// The same for a request that never has a token, and which everybody may send: where there are no
-// rules, it has to name the right Host.
+// The same for a request that never has a token and that any client may send: if there are no
+// rules, it must name an allowed Host.
 bool http1_caller_check_open(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
-// Only whether a page calls that may not, for a request that shows what nobody else can know.
+// Checks only the calling page, for a request that contains a secret.
 bool http1_caller_check_page(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
-// Whether there are rules that a caller has to fit; without, everybody may do everything.
+// Whether access rules exist; without rules, every caller may do everything.
 static inline bool http1_caller_has_rules(const struct http1_conn *conn)
 {
     return conn->ruled || conn->shared->tokens;
 }
 
-// Answers that the caller may not do that: 401 where it has not shown who it is, otherwise 403.
-// `shown` is what it asked for, for the log; may be empty.
+// Refuses: 401 if the caller is not authenticated, otherwise 403. `shown` is the requested object
+// for the log; may be empty.
 void http1_caller_refuse(struct http1_conn *conn, struct slice shown);
 
-// The answer to a request with one wrong token too many, whose moment has come
-// (HTTP1_STATE_SLOWED).
+// Answers a request whose wrong token was delayed, when the delay has ended (HTTP1_STATE_SLOWED).
 void http1_caller_refuse_slowed(struct http1_conn *conn);
 
 #endif

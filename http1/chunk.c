@@ -5,7 +5,7 @@
 
 #include "http1/hex.h"
 
-// More are no size that anything here could have.
+// More digits than any accepted size has.
 #define DIGITS_MOST 15
 
 static bool take_digit(struct http1_chunks *chunks, char c)
@@ -27,7 +27,7 @@ static bool expect(struct http1_chunks *chunks, char c, char wanted, enum http1_
     return c == wanted;
 }
 
-// Takes one byte of framing; false where it is not what must be there.
+// Consumes one byte of framing. False if it is invalid.
 static bool take_byte(struct http1_chunks *chunks, char c)
 {
     switch ((enum http1_chunk_state)chunks->state) {

@@ -11,8 +11,8 @@
 #include "http1/reply.h"
 #include "http1/request.h"
 
-// How long what a refused client still sends is thrown away, so that it gets to read the answer
-// before the connection breaks.
+// How long input of a refused client is discarded, so that the client can read the answer before
+// the connection is reset.
 #define LINGER_FOR (5 * NSEC_PER_SEC)
 
 void http1_shared_begin(struct http1_shared *shared, const struct http1_user *user,
@@ -26,12 +26,12 @@ void http1_shared_begin(struct http1_shared *shared, const struct http1_user *us
     http1_names_begin(&shared->names, own, count);
 }
 
-// Something is to arrive within that time; 0 for any time.
+// Sets the deadline for the next input; 0 for none.
 static void expect_within(struct http1_conn *conn, nsec_t within)
 {
     nsec_t at = nsec_add(broker_now(conn->shared->broker).mono, within);
 
-    // Full seconds, so that a busy connection seldom has another deadline.
+    // Rounded to full seconds, so that a busy connection rarely changes its deadline.
     conn->wire->deadline_at =
         within == 0 ? NSEC_NEVER : nsec_add(at - at % NSEC_PER_SEC, NSEC_PER_SEC);
 }
@@ -44,8 +44,7 @@ static void expect_request(struct http1_conn *conn)
     expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->idle_timeout));
 }
 
-// The request is answered: the next one may come, or, where the connection is not to be kept, what
-// still comes is thrown away.
+// If the connection is not kept, remaining input is discarded.
 void http1_answered(struct http1_conn *conn)
 {
     bool keep_alive = conn->request && conn->request->keep_alive;
@@ -63,7 +62,7 @@ void http1_answered(struct http1_conn *conn)
     }
 }
 
-// The body is there; it is given up.
+// Takes ownership of the body.
 static enum step complete(struct http1_conn *conn, struct http1_body *body)
 {
     enum http1_next next;
@@ -119,7 +118,7 @@ enum grant_progress http1_granted(void *state, struct grants *grants)
     return broker_session_grant(conn->session, grants);
 }
 
-// A client that has closed its side counts as gone.
+// A client that has closed its side is treated as gone.
 bool http1_eof(void *state)
 {
     (void)state;
@@ -177,7 +176,7 @@ static enum step head_incomplete(struct http1_conn *conn)
     return STEP_MORE;
 }
 
-// Some clients send an empty line behind the body of a request.
+// Some clients send an empty line after the body of a request.
 static void skip_empty_lines(struct feed_turn *turn)
 {
     while (turn->input.len >= 2 && turn->input.ptr[0] == '\r' && turn->input.ptr[1] == '\n') {
@@ -185,7 +184,7 @@ static void skip_empty_lines(struct feed_turn *turn)
     }
 }
 
-// Whether the input may become an empty line, with which no request begins.
+// Whether the input may become an empty line, which does not begin a request.
 static bool is_half_empty_line(const struct http1_conn *conn, const struct feed_turn *turn)
 {
     return conn->scan.checked == 0 && turn->input.len == 1 && *turn->input.ptr == '\r';
@@ -212,8 +211,8 @@ static enum step take_head(struct http1_conn *conn, const struct http1_head *hea
     return STEP_ON;
 }
 
-// Whether TLS begins where a head should. Its bytes have no line of which a head could consist, so
-// that an answer would have to wait for more than a client sends that waits for one itself.
+// Whether TLS begins instead of a head. It must be detected early: its bytes do not form a line,
+// and a TLS client waits for an answer before it sends more.
 static bool is_tls(const struct http1_conn *conn, const struct feed_turn *turn)
 {
     return conn->scan.checked == 0 && wrong_protocol_at_start(conn->wire, turn->input);
@@ -270,7 +269,7 @@ static enum step step_chunks(struct http1_conn *conn, struct feed_turn *turn)
     return go_on(conn, http1_chunks_take(conn, &turn->input, &body), &body);
 }
 
-// Long answers are written in their connection's turns.
+// Long answers are written in slices, in the connection's turns.
 static enum step step_waiting(struct http1_conn *conn, struct feed_turn *turn)
 {
     const struct http1_user *user = conn->shared->user;
@@ -326,7 +325,7 @@ static enum step make_step(void *state, struct feed_turn *turn)
     return steps_of_states[conn->state](conn, turn);
 }
 
-// A body of a known length may be received in its place.
+// A body of a known length is received directly into its buffer.
 static struct intake *intake_of(void *state)
 {
     struct http1_conn *conn = state;

@@ -2,9 +2,8 @@
 #ifndef TANDEM_HTTP1_CONN_H
 #define TANDEM_HTTP1_CONN_H
 
-// The states of a connection: what may come next on it, and what is done with it. The functions
-// from http1_open() on are those of a front-end's table with the same names; its connection begins
-// with a struct http1_conn.
+// The state machine of a connection. The functions from http1_open() on implement the front-end
+// functions of the same names; the front-end's connection begins with a struct http1_conn.
 
 #include "core/broker.h"
 #include "proto_common/frontend.h"
@@ -12,14 +11,14 @@
 #include "http1/context.h"
 #include "http1/user.h"
 
-// What all connections share, from the front-end's `start` on; `own` are the names of its headers,
-// `count` of them, which follow HTTP1_FIELD_COUNT. All that is handed in stays valid.
+// Initializes the state that all connections share, in the front-end's `start`. `own` are the names
+// of its `count` headers, numbered from HTTP1_FIELD_COUNT. All arguments must stay valid.
 void http1_shared_begin(struct http1_shared *shared, const struct http1_user *user,
                         struct broker *broker, const struct http1_options *options,
                         const struct process_facts *facts, const char *const *own, unsigned count);
 
-// The request, which waits, was answered by something other than `step`: it is freed, and the next
-// one may come once the connection is woken (wire_wake()).
+// Ends a waiting request that was answered by something other than `step`, and frees it. The next
+// request is read once the connection is woken (wire_wake()).
 void http1_answered(struct http1_conn *conn);
 
 enum status http1_open(void *conn, void *shared, struct wire *wire);
