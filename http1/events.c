@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// The lines of an event up to its data, and NUL.
+// The lines of an event before its data, and NUL.
 #define LINES_MAX (sizeof "id: \nevent: \ndata: " + DIGITS_MAX + HTTP1_EVENT_NAME_MAX)
-// A size in hexadecimal digits, CR LF and NUL.
+// A size in hexadecimal digits, CRLF and NUL.
 #define SIZE_LINE_MAX 24
 
 void http1_piece(struct output *out, bool chunked, const struct slice *parts, size_t count)

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
-// A head that is being read.
+// A head that is being parsed.
 struct reading {
     const struct http1_names *names;
     struct http1_fields *fields;
-    unsigned field;         // that the last name was, or HTTP1_FIELD_NONE
-    bool close, keep_alive; // what Connection says, in one line or in several
+    unsigned field;         // of the last name, or HTTP1_FIELD_NONE
+    bool close, keep_alive; // options in all lines of Connection
 };
 
 void http1_names_begin(struct http1_names *names, const char *const *own, unsigned count)
@@ -38,12 +38,12 @@ void http1_names_begin(struct http1_names *names, const char *const *own, unsign
 
 bool http1_same_word(struct slice a, struct slice b)
 {
-    // Most words that are the same are written alike.
+    // Equal words usually have the same case.
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0 ||
                               strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-// The next element of a list divided by commas, which is taken off it.
+// Removes the next element of a comma-separated list, and returns it.
 static struct slice next_element(struct slice *list)
 {
     const char *comma = memchr(list->ptr, ',', list->len);
@@ -54,7 +54,7 @@ static struct slice next_element(struct slice *list)
     return slice_trim(element);
 }
 
-// Whether a list divided by commas has the word in it, in any case.
+// Whether a comma-separated list contains the word, ignoring case.
 static bool list_has(struct slice list, struct slice word)
 {
     while (list.len > 0) {
@@ -82,11 +82,11 @@ bool http1_accept_names(struct slice accept, struct slice wanted)
 }
 
 //
-// What the parser calls
+// Callbacks of the parser
 //
 
-// HTTP1_FIELD_NONE: one that means nothing here. It is compared with names of its length only,
-// mostly one, or none: that spares 1 % of a POST.
+// HTTP1_FIELD_NONE: a header that is ignored. Comparing only names of the same length, usually at
+// most one, saves 1 % of a POST.
 static unsigned field_of(const struct http1_names *names, struct slice name)
 {
     uint32_t left = name.len <= HTTP1_NAME_MAX ? names->of_length[name.len] : 0;
@@ -122,7 +122,7 @@ static bool begins_with_word(struct slice text, struct slice word)
     return text.len >= word.len && http1_same_word(slice_of(text.ptr, word.len), word);
 }
 
-// As on_header_field(); whether a proxy has sent this is asked for by few.
+// As on_header_field(), for the few users that need to know of proxies.
 static int on_header_field_proxied(http_parser *parser, const char *at, size_t len)
 {
     struct reading *reading = parser->data;
@@ -135,7 +135,7 @@ static int on_header_field_proxied(http_parser *parser, const char *at, size_t l
     return on_header_field(parser, at, len);
 }
 
-// Lists may be divided among several lines.
+// A list may be split over several lines.
 static void note_value(struct reading *reading, struct slice value)
 {
     struct http1_fields *fields = reading->fields;
@@ -151,7 +151,7 @@ static void note_value(struct reading *reading, struct slice value)
     }
 }
 
-// Once for each name, at the end of its line, without the blanks in front.
+// Called once for each name, at the end of its line, without leading blanks.
 static int on_header_value(http_parser *parser, const char *at, size_t len)
 {
     struct reading *reading = parser->data;
@@ -162,8 +162,8 @@ static int on_header_value(http_parser *parser, const char *at, size_t len)
     return 0;
 }
 
-// The parser's own word about keep-alive is not taken: to it, Proxy-Connection is Connection, a tab
-// behind a word belongs to it, and keep-alive wins over close on 1.0.
+// The parser's result for keep-alive is not used: it treats Proxy-Connection as Connection,
+// includes a tab after a word, and prefers keep-alive over close on HTTP/1.0.
 static int on_headers_complete(http_parser *parser)
 {
     struct reading *reading = parser->data;
@@ -179,7 +179,7 @@ static int on_headers_complete(http_parser *parser)
 // The parser
 //
 
-// To the parser, no bytes are the end of the input.
+// An empty input would mean the end of input to the parser.
 static void parse(http_parser *parser, const char *from, const char *end)
 {
     static const http_parser_settings settings = {.on_url = on_url,
@@ -201,7 +201,7 @@ static void parse(http_parser *parser, const char *from, const char *end)
     }
 }
 
-// The parser does not see the odd lines, which it would not take.
+// Skips the odd lines, which the parser would refuse.
 static void parse_head(http_parser *parser, const struct http1_head *head)
 {
     const char *from = head->bytes.ptr;
@@ -237,8 +237,7 @@ static enum http1_method method_of(const http_parser *parser)
     }
 }
 
-// The request line alone, which has passed the check: what the parser makes of the head is of no
-// interest, and it may not even know the method.
+// Reads only the request line, which has passed the check: the parser may not know the method.
 static void read_request_line(struct slice head, struct http1_fields *fields)
 {
     const char *line_end = memchr(head.ptr, '\r', head.len);

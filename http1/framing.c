@@ -7,8 +7,8 @@ static bool refuse(struct http1_refusal *refusal, unsigned status, const char *w
     return false;
 }
 
-// The value has to be that one word: http-parser's own mark would do with a list that ends with it,
-// and would not see it in front of a tab.
+// The value must be exactly that word: http-parser's flag also accepts a list that ends with it,
+// and misses it before a tab.
 static bool check_coding(const struct http1_fields *fields, struct http1_refusal *refusal)
 {
     struct slice coding = fields->values[HTTP1_FIELD_TRANSFER_ENCODING];

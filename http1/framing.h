@@ -2,8 +2,8 @@
 #ifndef TANDEM_HTTP1_FRAMING_H
 #define TANDEM_HTTP1_FRAMING_H
 
-// Where a request ends: how its body comes, as its head says. What is wrong here is wrong with all
-// that follows on the connection, which must be closed behind the answer.
+// The framing of a request's body, as its head gives it. If it is invalid, the end of the request
+// is unknown, and the connection must be closed after the answer.
 
 #include "core/base/macros.h"
 
@@ -15,19 +15,19 @@
 struct http1_framing {
     bool chunked;
     bool expects; // the client waits for 100 Continue before it sends the body
-    uint64_t len; // where it is not; 0: there is no body
+    uint64_t len; // if not chunked; 0: there is no body
 };
 
 // The answer to a request that is refused.
 struct http1_refusal {
     unsigned status;
-    const char *why; // static; has nothing in it that JSON would escape
+    const char *why; // static; contains nothing that JSON would escape
 };
 
-// False: `*refusal` says why. That a length is a number, http-parser has seen to. One Host (on 1.0
-// it may lack), one Content-Length or one Transfer-Encoding, which can only be `chunked`; nothing
-// to expect but `100-continue`. How long a body may be is the caller's business. What the client
-// would like to upgrade to is not looked at: we answer in HTTP/1.1 (RFC 9110, section 7.8).
+// Reads the framing. False: `*refusal` has the reason. Requires one Host (optional on HTTP/1.0), at
+// most one Content-Length or one Transfer-Encoding, which must be `chunked`, and no expectation but
+// `100-continue`. http-parser has checked that a length is a number; the caller limits it. Upgrade
+// is ignored: the answer is HTTP/1.1 (RFC 9110, section 7.8).
 bool http1_framing_read(const struct http1_fields *fields, struct http1_framing *framing,
                         struct http1_refusal *refusal) MUST_USE;
 

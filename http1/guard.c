@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-// Without the port, if that is one; false where the value is no host and port.
+// Removes the port, if there is one. False if the value is not a host and port.
 static bool host_name(struct slice host, struct slice *name)
 {
     const char *bracket = host.len && *host.ptr == '[' ? memchr(host.ptr, ']', host.len) : NULL;
@@ -79,7 +79,8 @@ static bool begins(struct slice text, struct slice start)
     return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-// The origin in the address of a page, and what follows the scheme in it; false where it has none.
+// Finds the origin in the address of a page, and the part of it after the scheme. False if there is
+// none.
 static bool origin_of(struct slice page, struct slice *origin, struct slice *authority)
 {
     size_t scheme = begins(page, SLICE("http://"))    ? sizeof "http://" - 1
@@ -96,8 +97,7 @@ static bool origin_of(struct slice page, struct slice *origin, struct slice *aut
     return scheme > 0 && len > scheme;
 }
 
-// Whether the request comes from nowhere, from one of our own answers, or from a page that may
-// call.
+// Whether there is no Referer, or it is one of the server's own answers or an allowed page.
 static bool referer_allowed(const struct http1_shared *shared, const struct http1_fields *fields)
 {
     struct slice referer = fields->values[HTTP1_FIELD_REFERER];
@@ -114,8 +114,8 @@ static bool is_same_origin(const struct http1_fields *fields)
     return http1_same_word(fields->values[HTTP1_FIELD_SEC_FETCH_SITE], SLICE("same-origin"));
 }
 
-// Whether it is a page of ours that sends its Origin, as it does with changes. The scheme is not
-// compared, since TLS may end in front of us; browsers that say so have compared it.
+// Whether it is a page of this server that sends its Origin, as it does with changes. The scheme is
+// not compared, because TLS may end at a proxy; browsers with Sec-Fetch-Site have compared it.
 static bool is_own_page(const struct http1_shared *shared, const struct http1_fields *fields)
 {
     struct slice said = fields->values[HTTP1_FIELD_ORIGIN];
@@ -126,8 +126,9 @@ static bool is_own_page(const struct http1_shared *shared, const struct http1_fi
            (!http1_has(fields, HTTP1_FIELD_SEC_FETCH_SITE) || is_same_origin(fields));
 }
 
-// A browser says in Sec-Fetch-Site which site's page calls. Old browsers do not, and none does to
-// an address without TLS other than the loopback: then only the page's address (Referer) can tell.
+// Sec-Fetch-Site says which site's page calls. Old browsers do not send it, and no browser sends it
+// to an address without TLS other than the loopback: then only the page's address (Referer) shows
+// it.
 enum http1_page http1_guard_check(const struct http1_shared *shared,
                                   const struct http1_fields *fields)
 {

@@ -2,10 +2,10 @@
 #ifndef TANDEM_HTTP1_GUARD_H
 #define TANDEM_HTTP1_GUARD_H
 
-// What is guarded against web pages. A port at the loopback is no protection by itself: every page
-// that a browser on the machine has open can send requests to it. Nor is a client certificate,
-// which a browser shows for whatever page it has open. Whoever shows a token is no such page: it
-// has none.
+// Protection against web pages that call the server. A loopback address does not protect it: any
+// page in a browser on the machine can send requests to it. Nor does a client certificate, which a
+// browser sends for any page. A request with a token is not checked, because such a page has no
+// token.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -15,23 +15,23 @@
 
 #include <stdbool.h>
 
-// Whether the value of Host is an IP address, localhost, or one of options->hosts: under any other
-// name a page of somebody else's might pretend to be of the same origin. The last one that was an
-// address or localhost is kept: most requests have the same.
+// Whether the value of Host is an IP address, localhost, or one of options->hosts: under another
+// name, a foreign page might pretend to be of the same origin (DNS rebinding). Caches the last
+// address or localhost, since most requests have the same Host.
 bool http1_host_allowed(struct http1_shared *shared, struct slice host);
 
-// Whether options->cors_origins names the origin, or everybody (`*`).
+// Whether options->cors_origins contains the origin or `*`.
 bool http1_origin_allowed(const struct http1_shared *shared, struct slice origin);
 
 enum http1_page {
-    HTTP1_PAGE_NONE,    // no page calls, or one that may
-    HTTP1_PAGE_ORIGIN,  // one of an origin that is not named
-    HTTP1_PAGE_SITE,    // one of another site, which sent no Origin
+    HTTP1_PAGE_NONE,    // no page calls, or an allowed one
+    HTTP1_PAGE_ORIGIN,  // a page whose origin is not in the list
+    HTTP1_PAGE_SITE,    // a page of another site, without an Origin
     HTTP1_PAGE_REFERER, // a link or an image of such a page, in a browser without Sec-Fetch-Site
 };
 
-// Whether a page calls that may not. Where the user serves pages, one of the same Host may; whether
-// that is one of the server's is http1_host_allowed()'s to say.
+// Whether a page calls that may not. If the user serves pages, a page of the same Host may call;
+// http1_host_allowed() checks that Host.
 enum http1_page http1_guard_check(const struct http1_shared *shared,
                                   const struct http1_fields *fields) MUST_USE;
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define VERSION_START "HTTP/"
-// A name that is no token and longer is not passed over.
+// The longest name that is not a token and is ignored; a longer one is refused.
 #define ODD_NAME_MAX 256
 
-// The bytes of a token: of a method, or of a header's name.
+// The bytes of a token: a method, or a header's name.
 static const bool tokens[UINT8_MAX + 1] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // control bytes
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // control bytes
@@ -21,19 +21,19 @@ static const bool tokens[UINT8_MAX + 1] = {
     1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0  // p q r s t u v w x y z { | } ~
 };
 
-// What may stand in a target: no blank, no control byte, nothing of 0x80 and over.
+// Whether a byte may be in a target: not a blank, a control byte, or above 0x7F.
 static bool is_target(unsigned char c)
 {
     return c > 0x20 && c < 0x7f;
 }
 
-// Text that may stand in the value of a header.
+// Whether a byte may be in the value of a header.
 static bool is_text(unsigned char c)
 {
     return c < 0x20 ? c == '\t' : c != 0x7f;
 }
 
-// Whether eight bytes are text without a tab. To look at them together spares 1 % of a POST.
+// Whether eight bytes are text without a tab. Checking them together saves 1 % of a POST.
 static bool is_plain_text(const char *at)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -45,8 +45,8 @@ static bool is_plain_text(const char *at)
     return ((((bytes - each * 0x20) & ~bytes) | ((del - each) & ~del)) & each * 0x80) == 0;
 }
 
-// How long what a line begins with is. No kind of byte has the CR in it that the line ends with, so
-// that none of these runs past it.
+// These return the length of the line's prefix of one kind of bytes. The CR at the end of a line is
+// of no kind, so they stop before it.
 static size_t token_len(const char *line)
 {
     size_t len = 0;
@@ -97,7 +97,7 @@ static enum http1_head_verdict check_version(struct slice version)
                : HTTP1_HEAD_BAD;
 }
 
-// Method, target and version, with exactly one space between them.
+// Checks method, target and version, with exactly one space between them.
 static enum http1_head_verdict check_request_line(struct slice line)
 {
     size_t len = token_len(line.ptr);
@@ -113,8 +113,8 @@ static enum http1_head_verdict check_request_line(struct slice line)
     return check_version(slice_from(line, len + 1));
 }
 
-// Whether a name is, but for what is no letter, that of a header on which it depends where the
-// request ends and whose it is, or has it in it: some parser might take the one for the other.
+// Whether the letters of a name are, or contain, the name of a header that determines the framing
+// or the caller: some parser might treat the name as that header.
 static bool resembles_framing(struct slice name)
 {
     static const char *const words[] = {"contentlength", "transferencoding", "trailer", "host",
@@ -136,9 +136,9 @@ static bool resembles_framing(struct slice name)
     return false;
 }
 
-// A name that is no token, such as one with a quote in front: the line is ignored, as gearmand and
-// nginx do it. Not one with a blank or a byte that cannot be seen, where parsers disagree on what
-// the name is.
+// A line whose name is not a token, such as one that begins with a quote, is ignored, as in
+// gearmand and nginx. It is refused if the name has a blank or an invisible byte, because parsers
+// disagree on such a name.
 static enum http1_head_verdict check_odd_line(struct slice line)
 {
     const char *colon = memchr(line.ptr, ':', line.len);
@@ -152,15 +152,15 @@ static enum http1_head_verdict check_odd_line(struct slice line)
     return HTTP1_HEAD_MORE;
 }
 
-// Whether a line begins with a token and a colon right behind it.
+// Whether a line begins with a token and a colon.
 static bool has_name(struct slice line, size_t *len)
 {
     *len = token_len(line.ptr);
     return *len > 0 && line.ptr[*len] == ':';
 }
 
-// A name that is a token, a colon right behind it, a value. A line that begins with a blank would
-// continue the one before.
+// Checks a line of a token, a colon and a value. A line that begins with a blank would continue the
+// last one.
 static enum http1_head_verdict check_header(struct http1_head_scan *scan, struct slice line)
 {
     size_t len;
@@ -174,7 +174,7 @@ static enum http1_head_verdict check_header(struct http1_head_scan *scan, struct
     return text_len(value) == value.len ? HTTP1_HEAD_MORE : HTTP1_HEAD_BAD;
 }
 
-// Checks the next line, without its end. DONE: it is the empty one.
+// Checks the next line, without its CRLF. DONE: it is the empty line.
 static enum http1_head_verdict check_line(struct http1_head_scan *scan, struct slice line)
 {
     if (scan->lines == 0) {
@@ -202,7 +202,7 @@ enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct sl
         if (!end) {
             return HTTP1_HEAD_MORE;
         }
-        // A lone LF ends a line to some, and none to others.
+        // Only some parsers accept a lone LF as the end of a line.
         if (line_len < 2 || end[-1] != '\r') {
             return HTTP1_HEAD_BAD;
         }
@@ -214,7 +214,7 @@ enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct sl
     return verdict;
 }
 
-// Up to its LF and with it, of bytes that end with one.
+// The line at `at`, including its LF; the bytes end with an LF.
 static struct slice line_at(const char *at, const char *end)
 {
     const char *lf = memchr(at, '\n', (size_t)(end - at));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What happens on a connection that takes too long, or when the process stops.
+// Timeouts of a connection, and the stop of the process.
 
 #include "http1/conn.h"
 
@@ -8,7 +8,6 @@
 #include "http1/reply.h"
 #include "http1/request.h"
 
-// Nothing is read or parsed any more.
 static void finish(struct http1_conn *conn)
 {
     http1_request_end(conn);
@@ -64,7 +63,7 @@ struct pace http1_pace(void *state)
     return pace;
 }
 
-// Of a body only: all else has a deadline.
+// Only bodies have a pace: other input has a deadline.
 void http1_overdue(void *state, enum pace_verdict verdict, struct slice kept)
 {
     struct http1_conn *conn = state;
@@ -76,7 +75,7 @@ void http1_overdue(void *state, enum pace_verdict verdict, struct slice kept)
     finish(conn);
 }
 
-// The process stops: a client that has sent a request, or a part of one, is answered 503.
+// A client that has sent a request, or a part of one, is answered 503.
 void http1_stopping(void *state)
 {
     struct http1_conn *conn = state;
