@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-// How much of a wrong word a message shows.
+// The most bytes of an invalid word in a message.
 #define WORD_SHOWN 128
 
-// Whether one of the bytes is in the word.
+// Whether the word contains one of the bytes.
 static bool has_any(struct slice word, const char *bytes)
 {
     for (size_t i = 0; i < word.len; i++) {
@@ -20,15 +20,15 @@ static bool has_any(struct slice word, const char *bytes)
     return false;
 }
 
-// Whether the word begins and ends so.
+// Whether the word begins with `head` and ends with `tail`.
 static bool is_framed(struct slice word, struct slice head, struct slice tail)
 {
     return word.len >= head.len + tail.len && http1_same_word(slice_of(word.ptr, head.len), head) &&
            slice_equal(slice_from(word, word.len - tail.len), tail);
 }
 
-// As a browser says it: `scheme://host`, perhaps a port, but not the one that the scheme has
-// anyway, and no path; `null` of a page that has none. Anything else would be that of no page.
+// Whether it is an origin as browsers send it: `scheme://host`, perhaps with a port other than the
+// scheme's default, and no path; or `null`. Anything else would match no page.
 static bool is_origin(struct slice origin)
 {
     const char *end = origin.ptr + origin.len;
@@ -58,7 +58,7 @@ static bool check_origins(const char *origins, struct error_text *why)
     return true;
 }
 
-// A Host is compared without its port, and with a whole name.
+// A host must be a whole name without a port, because that is compared.
 static bool check_hosts(const char *hosts, struct error_text *why)
 {
     struct slice list = slice_str(hosts);

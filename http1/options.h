@@ -2,8 +2,8 @@
 #ifndef TANDEM_HTTP1_OPTIONS_H
 #define TANDEM_HTTP1_OPTIONS_H
 
-// The settings that every front-end with requests of HTTP/1.1 has in its section. Its own struct
-// has them in a union, under their names and as a whole:
+// The settings of every HTTP/1.1 front-end. Its own struct has them in a union, as members and as a
+// whole:
 //
 //     struct my_options {
 //         union {
@@ -13,7 +13,7 @@
 //         ...
 //     };
 //
-// The host may change them between turns; they are read when they are needed.
+// The host may change them between turns, so they are not cached.
 
 #include "core/base/macros.h"
 #include "proto_common/frontend.h"
@@ -24,10 +24,10 @@
 #include <stdint.h>
 
 // In this order: bytes of a request's body; bytes of its head; seconds from its first byte to the
-// end of its head; seconds for each PACE_STEP bytes of a body; seconds between requests (0: any
-// time); the origins whose pages may call (`*`: all), and the names that a Host may have besides
-// addresses and localhost, both as lists (list.h). The origins may be NULL: a front-end without
-// that setting lets none call.
+// end of its head; seconds for each PACE_STEP bytes of a body; seconds between requests (0: no
+// limit); the origins whose pages may call (`*`: all), and the allowed names of Host besides
+// addresses and localhost, both as lists (list.h). The origins may be NULL: then no foreign page
+// may call.
 #define HTTP1_OPTION_FIELDS                                                                        \
     uint64_t max_body;                                                                             \
     uint64_t max_header_bytes;                                                                     \
@@ -41,8 +41,8 @@ struct http1_options {
     HTTP1_OPTION_FIELDS
 };
 
-// The rows of a front-end's table that are the same for all, in the order of the manual; `type` is
-// its own struct.
+// The rows of a front-end's option table that all share, in the order of the manual; `type` is its
+// own struct.
 #define HTTP1_OPTION_ROWS(type)                                                                    \
     {.name = "max_header_bytes",                                                                   \
      .kind = OPTION_SIZE,                                                                          \
@@ -67,11 +67,11 @@ struct http1_options {
         .default_value = (seconds), .max = 86400, .live = true, .effect = (what)                   \
     }
 
-// Whether origins and hosts can be what the lists say; otherwise the reason, which begins with the
-// key. For frontend->check.
+// Checks the lists of origins and hosts. False: `*why` has the reason, which begins with the key.
+// For frontend->check.
 bool http1_options_check(const struct http1_options *options, struct error_text *why) MUST_USE;
 
-// frontend->limits of a front-end whose options begin with these.
+// Implements frontend->limits for a front-end whose options begin with these.
 void http1_limits(const void *options, struct pace_limits *limits);
 
 #endif

@@ -63,7 +63,7 @@ bool http1_reply_end_open(struct http1_conn *conn, struct http1_answer *head)
     return chunked;
 }
 
-// Up to the header that says where the body ends; false without memory.
+// Begins the head, up to the header that frames the body. False: no memory.
 static bool begin_head(struct http1_conn *conn, const struct http1_reply *reply,
                        struct http1_answer *head)
 {
@@ -93,7 +93,7 @@ bool http1_reply_open(struct http1_conn *conn, const struct http1_reply *reply)
     return begin_head(conn, reply, &head) && http1_reply_end_open(conn, &head);
 }
 
-// To a HEAD, the head says what a body would be like.
+// An answer to HEAD has the headers of the body, but no body.
 static bool is_head(const struct http1_conn *conn)
 {
     return conn->request && conn->request->method == HTTP1_HEAD_METHOD;
@@ -136,7 +136,7 @@ static void log_error_answer(const struct http1_conn *conn, unsigned status, str
     }
 }
 
-// What an error counts as. Of the others, some are no refusals, and who answers with 503 knows why.
+// Counts an error by its kind. Others are not refusals, or are counted where the 503 is sent.
 static void count_error(const struct http1_conn *conn, unsigned status)
 {
     switch (status) {

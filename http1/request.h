@@ -2,7 +2,7 @@
 #ifndef TANDEM_HTTP1_REQUEST_H
 #define TANDEM_HTTP1_REQUEST_H
 
-// The life of a request: made when its head is there, freed when it is answered.
+// A request is allocated when its head is complete, and freed when it is answered.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -12,17 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Gives the connection a request, of the user's size, all zero as far as the user wants it; false
-// without memory.
+// Allocates a request of the user's size, zeroed as far as the user needs. False: no memory.
 bool http1_request_begin(struct http1_conn *conn) MUST_USE;
 
-// Notes who may see the answer; false without memory.
+// Copies the origin that may read the answer. False: no memory.
 bool http1_request_set_origin(struct http1_request *request, struct slice origin) MUST_USE;
 
-// How many bytes of memory it takes up; 0 where there is none.
+// The bytes of memory that the request uses; 0 without one.
 size_t http1_request_holds(const struct http1_conn *conn);
 
-// Frees it. There may be none.
+// Frees the request, if there is one.
 void http1_request_end(struct http1_conn *conn);
 
 #endif

@@ -28,7 +28,6 @@ bool http1_decode(struct slice text, char *to, size_t *len)
     return true;
 }
 
-// A path, and a query if there is one.
 static void read_origin_form(struct slice text, struct http1_target *target)
 {
     const char *mark = memchr(text.ptr, '?', text.len);
@@ -53,19 +52,19 @@ static struct slice part(struct slice text, const struct http_parser_url *url,
                : slice_of(text.ptr, 0);
 }
 
-// What a proxy is asked for.
+// The form of a target that is sent to a proxy.
 static void read_absolute_form(struct slice text, struct http1_target *target)
 {
     struct http_parser_url url;
 
     http_parser_url_init(&url);
-    // The parser also takes what only CONNECT may name.
+    // The parser also accepts targets that only CONNECT may have.
     if (!memchr(text.ptr, ':', text.len) || *text.ptr == '*' || memchr(text.ptr, '#', text.len) ||
         http_parser_parse_url(text.ptr, text.len, 0, &url) != 0) {
         return;
     }
     target->query = part(text, &url, UF_QUERY);
-    // The parser knows no query that is empty.
+    // The parser does not report an empty query.
     target->has_query = memchr(text.ptr, '?', text.len) != NULL;
     target->path = part(text, &url, UF_PATH);
     target->kind = HTTP1_TARGET_PATH;

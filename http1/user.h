@@ -2,10 +2,9 @@
 #ifndef TANDEM_HTTP1_USER_H
 #define TANDEM_HTTP1_USER_H
 
-// What a front-end makes of requests: a constant table of functions and facts, which its
-// http1_shared points to. The connection (conn.h) reads heads and bodies, and calls these; what
-// they answer is staged by reply.h. No function but `step`, `expired` and `stopping` is called
-// while a request waits.
+// The interface of a front-end: a constant table of functions and data, to which http1_shared
+// points. The connection (conn.h) reads heads and bodies and calls these functions, which answer
+// with reply.h. While a request waits, only `step`, `expired`, `stopping` and `closing` are called.
 
 #include "core/base/blob.h"
 #include "core/base/slice.h"
@@ -19,29 +18,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What is to happen next with a request.
+// The next step of a request.
 enum http1_next {
-    HTTP1_NEXT_REQUEST, // it is answered: the next one may come
-    HTTP1_NEXT_BODY,    // `accept`: it is taken; `complete` is to be called with its body
-    HTTP1_NEXT_WAIT     // `complete`: the answer is to come, or has begun
+    HTTP1_NEXT_REQUEST, // it is answered: the next one may be read
+    HTTP1_NEXT_BODY,    // `accept`: it is accepted, and `complete` will be called with its body
+    HTTP1_NEXT_WAIT     // `complete`: the answer is made later, or has begun
 };
 
-// How a request that waits goes on.
+// The progress of a waiting request.
 enum http1_progress {
-    HTTP1_BLOCKED, // nothing can be written until wire_wake()
-    HTTP1_AGAIN,   // the turn is over (http1_slice_begins()), and there is more to write
-    HTTP1_WROTE,   // a slice is written, and there may be more
+    HTTP1_BLOCKED, // no output is possible until wire_wake()
+    HTTP1_AGAIN,   // the turn has ended (http1_slice_begins()), with more to write
+    HTTP1_WROTE,   // a slice was written, and there may be more
     HTTP1_ENDED    // the answer is complete
 };
 
-// What is said for this front-end, whose section has the settings; static, and without anything
-// that JSON would escape. HTTP1_TEXTS("http") is the first members.
+// Error texts of this front-end, which name its section of the configuration; static, and without
+// characters that JSON would escape. HTTP1_TEXTS("http") sets the first members.
 struct http1_texts {
     const char *long_head, *slow_head, *idle, *long_body, *slow_body;
-    const char *body_setting; // the name of the one that bounds a body
+    const char *body_setting; // the name of the setting that limits a body
     const char *host, *origin, *site, *referer;
-    const char *bad_token; // the token is none
-    const char *forbidden; // of a caller who has shown who it is: no rule allows that
+    const char *bad_token; // the token is not valid
+    const char *forbidden; // for an authenticated caller: no rule allows the request
 };
 #define HTTP1_TEXTS(section)                                                                       \
     .long_head = "the head is longer than " section ".max_header_bytes, "                          \
@@ -52,7 +51,7 @@ struct http1_texts {
     .body_setting = section ".max_body",                                                           \
     .slow_body = "a KiB of the body took longer than " section ".body_timeout to arrive",          \
     .host = "Host is no address, not localhost and not in " section ".hosts"
-// And of one whose section has cors_origins.
+// For a section with cors_origins.
 #define HTTP1_ORIGIN_TEXTS(section)                                                                \
     .origin = "Origin is not in " section ".cors_origins",                                         \
     .site = "a page of another site calls without an Origin, which " section                       \
@@ -62,46 +61,46 @@ struct http1_texts {
 struct http1_user {
     struct http1_texts texts;
     const char *exposed; // the headers that a page of an allowed origin may read; NULL: none
-    bool has_pages;      // it serves pages itself: one of the request's own Host may call
+    bool has_pages;      // it serves pages: a page of the request's own Host may call
     unsigned rights;     // of callers that have shown no token, those with none of these anywhere
                          // are refused at once (enum right)
     const struct session_ops *session; // of each connection's session; the owner is the http1_conn
 
-    // The user's request, which begins with a struct http1_request: its size, and how much of its
-    // beginning is zeroed for each.
+    // The user's request, which begins with a struct http1_request: its size, and the number of
+    // bytes at its beginning that are zeroed.
     size_t request_size, request_cleared;
 
-    // The method is none of ours: answers, 405 by its meaning. Nothing else of the head was read.
+    // The method is HTTP1_OTHER_METHOD: answers, normally 405. The rest of the head was not parsed.
     void (*other_method)(struct http1_conn *conn, struct slice target);
-    // A head is there, and its framing is good: decides about target, caller (caller.h) and
-    // headers, and answers or takes the request. The slices are good during the call, and, where
-    // there is no body, during `complete`, which follows at once then.
+    // A head with valid framing is complete: checks target, caller (caller.h) and headers, and
+    // answers or accepts the request. The slices are valid during the call, and, without a body,
+    // during `complete`, which then follows at once.
     enum http1_next (*accept)(struct http1_conn *conn, const struct http1_fields *fields,
                               const struct http1_framing *framing);
-    // The body is there, in the blob, or, where that is NULL, in the input, and good during the
-    // call; the blob may be referred to for longer.
+    // The body is complete. It is in the blob, which may be referenced for longer, or, if that is
+    // NULL, in the input, and valid during the call.
     enum http1_next (*complete)(struct http1_conn *conn, struct slice body, struct blob *blob);
-    // The request waits: writes a slice of its answer in the connection's turn. Asked at first when
-    // `complete` has said so, and then after each wire_wake() and each slice. May be NULL where
-    // nothing is written so: an event answers it, and calls http1_answered().
+    // Writes a slice of the answer of a waiting request, in the connection's turn. Called after
+    // `complete` has returned HTTP1_NEXT_WAIT, and after each wire_wake() and each slice. NULL: an
+    // event makes the answer, and calls http1_answered().
     enum http1_progress (*step)(struct http1_conn *conn, struct feed_turn *turn);
-    // wire->deadline_at, which the user has set, has come while it waits. True: it is answered. May
-    // be NULL where none is set.
+    // The user's wire->deadline_at has expired while the request waits. True: it is answered. May
+    // be NULL if the user sets no deadline.
     bool (*expired)(struct http1_conn *conn);
-    // The process is about to stop while it waits: answers, or ends the answer; the connection is
-    // closed behind it. May be NULL: the connection just ends.
+    // The process stops while the request waits: answers, or ends the answer; then the connection
+    // is closed. NULL: the connection is closed without an answer.
     void (*stopping)(struct http1_conn *conn);
-    // The connection closes, and what is staged is not sent any more. May be NULL.
+    // The connection closes, and staged output will not be sent. May be NULL.
     void (*closing)(struct http1_conn *conn);
-    // Memory lacks for the request, though not for an answer. May be NULL: 503.
+    // There is no memory for the request, but for an answer. NULL: 503.
     void (*no_memory)(struct http1_conn *conn);
     // Frees the user's part of a request. May be NULL.
     void (*forget)(struct http1_request *request);
-    // How many bytes that part keeps, beyond its own struct. In constant time. May be NULL.
+    // The bytes that this part uses beyond its struct, in constant time. May be NULL.
     size_t (*holds)(const struct http1_request *request);
 };
 
-// For `step`: whether a slice may be written in this turn, and charges it.
+// For `step`: whether a slice may be written in this turn; if so, charges it to the budget.
 #define HTTP1_SLICE_COST 8
 static inline bool http1_slice_begins(const struct http1_conn *conn, struct feed_turn *turn)
 {
