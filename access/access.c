@@ -147,8 +147,8 @@ static struct access *access_read_with(parse_fn with, const char *path, struct e
 {
     struct parse_error error = {.line = 0};
     struct access *access;
-    char *bytes;
-    size_t len;
+    char *bytes = NULL;
+    size_t len = 0;
 
     error.what = access_read_file(path, &bytes, &len);
     if (error.what) {
