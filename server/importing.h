@@ -2,18 +2,18 @@
 #ifndef TANDEM_SERVER_IMPORTING_H
 #define TANDEM_SERVER_IMPORTING_H
 
-// The import at the first start (journal.import): the store is open, its own jobs are back, and no
-// client is served yet. All jobs of the source are brought in, all is synced, and a memo says that
-// it is done and what the source was like. A later start compares the source with that, and reads
-// no more of it than it must.
+// The import at the first start (journal.import). It runs after the store has restored its own jobs
+// and before any client is served. It imports all jobs of the source, syncs them, and records in a
+// memo that it is done, with the fingerprint of the source. A later start compares the source with
+// the fingerprint, and reads only as much of it as that needs.
 //
-// A memo that says that it has begun comes before the first job, when the source was looked
-// through: what cannot be brought in at all leaves no trace. Where the process ends in the middle,
-// the next start goes on: nobody was served, so that what is there is as it was brought in. An
-// import that has begun and is not done stops a start that does not ask for it.
+// After the survey and before the first job, a memo records that the import has begun, so that a
+// source that fails the survey leaves no trace. If the process ends during the import, the next
+// start resumes it: no client was served, so the imported jobs are unchanged. An unfinished import
+// stops a start that does not ask for it.
 //
-// Jobs keep their ids, so that the journal must not have given out any: it remembers that it has
-// not. Once it has, this import is refused, and `tandemctl import` gives new ones.
+// Jobs keep their ids, so the journal must not have given out any id; a memo records that. Once
+// it has, this import is refused, and `tandemctl import` assigns new ids.
 
 #include "core/base/macros.h"
 #include "core/memo.h"
@@ -27,38 +27,38 @@
 struct importing_options {
     const char *text;    // of the source; empty: none
     const char *journal; // the directory of the journal
-    bool repair;         // what can be read is brought in, whatever cannot
-    bool give_up;        // one that is not done, and is not asked for any more, is left as it is
+    bool repair;         // import the readable jobs of a damaged source
+    bool give_up;        // abandon an unfinished import that `text` does not name
 };
 
 enum importing_stage {
-    IMPORTING_NOT,    // there is nothing to do, or all is done
-    IMPORTING_SURVEY, // what is in the source
-    IMPORTING_JOBS,   // they are brought in
-    IMPORTING_SETTLE, // the store makes them last, as the operator wants it
-    IMPORTING_SYNC    // and on the disk
+    IMPORTING_NOT,    // nothing to do, or done
+    IMPORTING_SURVEY, // reads the source, imports nothing
+    IMPORTING_JOBS,   // imports jobs
+    IMPORTING_SETTLE, // waits until the store has written them, by journal.fsync
+    IMPORTING_SYNC    // syncs all files to disk
 };
 
 struct importing {
     struct importing_options options;
-    char shown[IMPORTING_SHOWN];  /* private: the text, as others may see it */
-    char key[MEMO_KEY_MAX + 1];   /* private: what its memo is found by */
-    bool own;                     /* private: it is in the journal's own directory, or beside it */
+    char shown[IMPORTING_SHOWN];  /* private: the text without passwords */
+    char key[MEMO_KEY_MAX + 1];   /* private: of its memo */
+    bool own;                     /* private: the source is in or beside the journal's directory */
     bool used;                    /* private: ids were perhaps given out before this start */
     uint64_t first_id;            /* private: of this start */
     struct broker *broker;        /* private */
     struct store *store;          /* private */
     struct source *source;        /* private */
     enum importing_stage stage;   /* private */
-    bool resumed;                 /* private: it had begun before this start */
-    bool was_done;                /* private: it is only compared */
+    bool resumed;                 /* private: begun before this start */
+    bool was_done;                /* private: done before; the source is only compared */
     bool waits;                   /* private: for the store */
-    uint64_t position;            /* private: of the store, that all depends on */
+    uint64_t position;            /* private: of the store; the import waits for it */
     struct importing_tally tally; /* private */
 };
 
-// Looks what is to be done; nothing is without a source. Without a store, there is no source.
-// False with the reason: the process is not to start.
+// Finds out what there is to do. Without a journal directory, there is nothing. False with the
+// reason if the process must not start.
 bool importing_open(struct importing *importing, const struct importing_options *options,
                     struct broker *broker, struct store *store, struct error_text *why) MUST_USE;
 
@@ -67,22 +67,22 @@ static inline bool importing_is_on(const struct importing *importing)
     return importing->stage != IMPORTING_NOT;
 }
 
-// As long as it is on: a slice, and a turn of the store. False with the reason.
+// While importing_is_on(): does a slice, and a turn of the store. False with the reason.
 bool importing_work(struct importing *importing, struct instant now,
                     struct error_text *why) MUST_USE;
 
-// Whether the next slice may wait until the store has news, or some milliseconds.
+// Whether the next slice may wait for the store, or for some milliseconds.
 static inline bool importing_waits(const struct importing *importing)
 {
     return importing->waits;
 }
 
-// How far it is: half of the way is the survey.
+// The survey counts as half of the progress.
 void importing_progress(const struct importing *importing, struct store_progress *progress);
 
-// Clients are served from now on, and may learn ids. False with the reason.
+// Call before clients are served, and so may learn ids. False with the reason.
 bool importing_serve(struct importing *importing, struct error_text *why) MUST_USE;
-// They are not any more, and the store is about to be closed. A zeroed one is allowed.
+// Call when clients are no longer served, before the store is closed. A zeroed one is allowed.
 void importing_rest(struct importing *importing);
 
 // A zeroed one is allowed.
