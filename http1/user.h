@@ -62,8 +62,8 @@ struct http1_user {
     struct http1_texts texts;
     const char *exposed; // the headers that a page of an allowed origin may read; NULL: none
     bool has_pages;      // it serves pages: a page of the request's own Host may call
-    unsigned rights;     // of callers that have shown no token, those with none of these anywhere
-                         // are refused at once (enum right)
+    unsigned rights;     // of callers without a token: a caller that has none of these rights
+                         // on any object is refused at once (enum right)
     const struct session_ops *session; // of each connection's session; the owner is the http1_conn
 
     // The user's request, which begins with a struct http1_request: its size, and the number of

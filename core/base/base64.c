@@ -24,8 +24,8 @@ static uint32_t base64_value(char letter, const char *alphabet)
     return letter == alphabet[62] ? 62 : letter == alphabet[63] ? 63 : 64;
 }
 
-// Decodes up to four letters to one byte less; false if a letter is unknown, or the bits beyond the
-// last byte are not 0.
+// Decodes `count` letters, at most four, to one byte less. False if a letter is invalid, or the
+// unused bits are not 0.
 static bool base64_decode_group(const char *text, size_t count, const char *alphabet, char *to)
 {
     size_t missing = 4 - count;
@@ -71,7 +71,7 @@ bool base64_decode(struct slice text, char *to, size_t *len)
     return true;
 }
 
-// Writes the letters of up to three bytes: one more than there are bytes. Returns their end.
+// Encodes up to three bytes as one letter more than there are bytes. Returns the end.
 static char *base64_encode_group(const char *bytes, size_t count, const char *alphabet, char *to)
 {
     unsigned char group[3] = {0};

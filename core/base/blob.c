@@ -6,19 +6,18 @@
 
 enum { BUILDER_FIRST = 4096 };
 
-// None is longer: its size in pages is to fit beside two bits.
+// The longest blob: its size in pages must fit beside two flag bits.
 #define LEN_MAX ((size_t)1 << 41)
 
-// Of all blobs, whoever has them: a burst of unread results goes back to the system although
-// something else was allocated meanwhile. What is larger than a slab has comes from malloc, which
-// asks the system for each of that size.
+// The slab of all blobs, so that memory of a burst of unread results returns to the system even if
+// other objects were allocated meanwhile. Larger blobs come from malloc, which maps each of them
+// separately.
 static struct slab memory;
 static bool memory_begun;
 
-// What blob->taken says of a blob that malloc has: its size in pages, which is what it takes, and
-// this bit.
+// Flag in blob->taken: the blob is from malloc, and the rest is its size in pages.
 #define FROM_MALLOC (UINT32_C(1) << 31)
-// And of one, whoever has it, whose digest stands behind its bytes.
+// Flag in blob->taken: the digest is stored after the bytes.
 #define DIGESTED (UINT32_C(1) << 30)
 enum { PAGE = 4096 };
 
@@ -39,13 +38,13 @@ static uint32_t taken_mark(size_t size)
     return size > SLAB_LARGEST ? FROM_MALLOC | (uint32_t)(to_pages(size) / PAGE) : (uint32_t)size;
 }
 
-// Of a blob with room for `len` bytes, and for their digest where that is kept.
+// The size of a blob with room for `len` bytes, and their digest if it can have one.
 static size_t whole_size(size_t len)
 {
     return sizeof(struct blob) + len + (len > BLOB_DIGEST_ABOVE ? BLAKE2B_LEN : 0);
 }
 
-// Memory for a blob of `len` bytes; its length is not set.
+// Allocates a blob for `len` bytes; its length is not set.
 static struct blob *allocate(size_t len)
 {
     size_t size = whole_size(len);
@@ -77,15 +76,15 @@ static void give_back(struct blob *blob)
     }
 }
 
-// The blob with room for `room` bytes, no fewer than are in it; NULL, and nothing done, without
-// memory.
+// Resizes the blob to `room` bytes, at least its length. NULL: no memory, and the blob is
+// unchanged.
 static struct blob *move(struct blob *blob, size_t room)
 {
     size_t size = whole_size(room);
     struct blob *moved;
 
     if (blob->taken & FROM_MALLOC && size > SLAB_LARGEST && room <= LEN_MAX) {
-        // Pages are remapped, not copied.
+        // Pages are remapped instead of copied.
         moved = memory_resize_of(MEMORY_BODIES, blob, taken_size(blob), to_pages(size));
         if (moved) {
             moved->taken = taken_mark(size);
@@ -171,7 +170,7 @@ static void builder_end_hash(struct blob_builder *builder)
     builder->hash = NULL;
 }
 
-// Doubles the room, within the total.
+// Doubles the room, up to the total.
 static bool builder_grow(struct blob_builder *builder)
 {
     size_t room = builder->room ? builder->room * 2 : BUILDER_FIRST;
@@ -247,7 +246,7 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
     ENSURE(blob_builder_missing(builder) == 0);
     blob = builder->blob ? builder->blob : blob_new(builder->total);
     if (blob && builder->room > blob->len) {
-        // The total was not known, and turned out to be less than there is room for.
+        // The total was lowered to less than the room.
         struct blob *fitting = move(blob, blob->len);
 
         if (fitting) {

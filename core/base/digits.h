@@ -2,27 +2,26 @@
 #ifndef TANDEM_CORE_BASE_DIGITS_H
 #define TANDEM_CORE_BASE_DIGITS_H
 
-// Decimal numbers, as every protocol here writes them.
+// Decimal numbers, as in all protocols.
 
 #include "core/base/slice.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// The most digits that a number has.
+// The most digits of a uint64_t.
 #define DIGITS_MAX 20
 
-// Writes `number`, at most DIGITS_MAX bytes; returns where it ends.
+// Writes `number`, at most DIGITS_MAX bytes; returns the end.
 char *digits_write(char *at, uint64_t number);
 
-// As many digits as always fit.
+// The number of digits that always fits a uint64_t.
 #define DIGITS_FIT 19
 
-// digits_take() where there may be too many.
+// digits_take() for more than DIGITS_FIT digits.
 const char *digits_take_many(const char *at, const char *end, uint64_t *number);
 
-// Reads the digits that stand at `at`, before `end`; returns where they end, NULL where their
-// number does not fit.
+// Reads the digits at `at`, before `end`. Returns their end; NULL if the number does not fit.
 static inline const char *digits_take(const char *at, const char *end, uint64_t *number)
 {
     const char *start = at;
@@ -40,7 +39,7 @@ static inline const char *digits_take(const char *at, const char *end, uint64_t 
     return at - start <= DIGITS_FIT ? at : digits_take_many(start, end, number);
 }
 
-// Reads a number of digits and nothing else; false for anything else, also where it does not fit.
+// Reads a text of digits only. False for any other text, and if the number does not fit.
 bool digits_read(struct slice text, uint64_t *number);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef TANDEM_CORE_BASE_FENCE_H
 #define TANDEM_CORE_BASE_FENCE_H
 
-// A moment until which something may be done, by the clock that goes on while the machine sleeps
-// (CLOCK_BOOTTIME). One thread moves it; any thread looks, right before it does the thing.
+// A deadline for an action, on the clock that continues while the machine sleeps (CLOCK_BOOTTIME).
+// One thread moves it; any thread checks it right before the action.
 
 #include "core/base/nsec.h"
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct fence {
-    _Atomic(int64_t) until_at; // NSEC_NEVER: for ever; 0: not now
+    _Atomic(int64_t) until_at; // NSEC_NEVER: no deadline; 0: not allowed now
 };
 
 static inline void fence_move(struct fence *fence, nsec_t until_at)
@@ -25,7 +25,7 @@ static inline nsec_t fence_until(const struct fence *fence)
     return atomic_load_explicit(&fence->until_at, memory_order_acquire);
 }
 
-// `now_at`: by that clock.
+// `now_at` is on CLOCK_BOOTTIME.
 static inline bool fence_is_open(const struct fence *fence, nsec_t now_at)
 {
     return now_at < fence_until(fence);

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-// Where a glob goes on behind what could not be read.
+// Returned instead of a position in a malformed glob.
 #define MALFORMED SIZE_MAX
 
 static unsigned char byte_at(struct slice s, size_t at)
@@ -11,7 +11,7 @@ static unsigned char byte_at(struct slice s, size_t at)
     return (unsigned char)s.ptr[at];
 }
 
-// A byte of a set, or one end of a range, at `at`; returns where the glob goes on.
+// Reads a byte of a set, or one end of a range, at `at`. Returns the position after it.
 static size_t member(struct slice glob, size_t at, unsigned char *byte)
 {
     if (at < glob.len && glob.ptr[at] == '\\') {
@@ -27,7 +27,8 @@ static size_t member(struct slice glob, size_t at, unsigned char *byte)
     return at + 1;
 }
 
-// The set whose members begin at `at`, up to its closing bracket.
+// Matches the byte against the set whose members begin at `at`. Returns the position after its
+// bracket.
 static size_t set(struct slice glob, size_t at, unsigned char byte, bool *fits)
 {
     bool others = at < glob.len && (glob.ptr[at] == '!' || glob.ptr[at] == '^');
@@ -53,7 +54,7 @@ static size_t set(struct slice glob, size_t at, unsigned char byte, bool *fits)
     return at < glob.len ? at + 1 : MALFORMED;
 }
 
-// What the glob says of one byte, at `at`, where no star stands.
+// Matches one byte against the element at `at`, which is not a star. Returns the position after it.
 static size_t element(struct slice glob, size_t at, unsigned char byte, bool *fits)
 {
     *fits = true;
@@ -77,7 +78,7 @@ static size_t element(struct slice glob, size_t at, unsigned char byte, bool *fi
 bool glob_matches(struct slice glob, struct slice name)
 {
     size_t at = 0, of = 0;
-    // Where to go on from when what follows the last star does not fit here.
+    // Where to retry if the part after the last star does not match here.
     size_t after_star = 0, retry_at = 0;
     bool starred = false;
 

@@ -7,14 +7,13 @@
 
 enum { FIRST = 1 << HASH_FIRST_BITS };
 
-// Chains are divided in the order of their buckets, so that it is known what the next divisions
-// will touch. Where the table is too large for the cache, it is fetched ahead: for so many chains
-// at a time, which are side by side. Of inserting four million jobs' keys, that saves a quarter of
-// the time.
+// Chains are split in the order of their buckets, so the next ones are known. If the table is too
+// large for the cache, the chains of that many adjacent buckets are prefetched, which saves a
+// quarter of the time to insert the keys of four million jobs.
 enum { AHEAD = 8, LARGE = 1 << 15 };
 _Static_assert(FIRST % AHEAD == 0, "chains that are fetched together are in one segment");
 
-// Which bit is the highest in `n`, which is not 0.
+// The number of the highest bit of `n`, which is not 0.
 static unsigned top_bit(size_t n)
 {
     return 63 ^ (unsigned)__builtin_clzll((unsigned long long)n);
@@ -26,8 +25,8 @@ static size_t floor_power(size_t n)
     return (size_t)1 << top_bit(n);
 }
 
-// Segment 0 holds the first FIRST buckets, each further one twice as many: counted from FIRST, the
-// highest bit of a bucket's number says its segment, and the others where it stands there.
+// Segment 0 holds the first FIRST buckets, each later one twice as many: counted from FIRST, the
+// highest bit of a bucket's number gives its segment, and the other bits its index in it.
 static unsigned segment_of(size_t bucket)
 {
     return top_bit(bucket + FIRST) - HASH_FIRST_BITS;
@@ -106,8 +105,8 @@ struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint6
         *last = UINT64_MAX;
         return NULL;
     }
-    // A bucket holds the hashes that agree in their lowest bits, one more of them where it has
-    // been divided in this round. Read backwards, these are neighbours.
+    // A bucket holds the hashes that agree in their lowest bits, one bit more if it was split in
+    // this round. With the bits reversed, these are adjacent.
     round = floor_power(hash->buckets);
     bucket = bucket_of(hash, value);
     bits = (unsigned)__builtin_ctzll(round);
@@ -116,7 +115,7 @@ struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint6
     return *bucket_at(hash, bucket);
 }
 
-// Gives an empty bucket the nodes of the chain whose hashes have that bit.
+// Moves the nodes of the chain whose hashes have that bit to an empty bucket.
 static void divide(const struct hash *hash, struct hash_node **from, struct hash_node **into,
                    uint64_t bit)
 {
@@ -134,13 +133,13 @@ static void divide(const struct hash *hash, struct hash_node **from, struct hash
     *into = NULL;
 }
 
-// The chain that is divided when that bucket is added.
+// The chain that is split when that bucket is added.
 static struct hash_node **divided_for(const struct hash *hash, size_t added)
 {
     return bucket_at(hash, added - floor_power(added));
 }
 
-// The first nodes of chains that are divided soon; the second ones where the first have come.
+// Prefetches the first nodes of the chains to be split soon, and the second nodes of nearer ones.
 static void fetch_ahead(const struct hash *hash, size_t added)
 {
     struct hash_node **next = divided_for(hash, added + AHEAD);
@@ -154,8 +153,7 @@ static void fetch_ahead(const struct hash *hash, size_t added)
     }
 }
 
-// Adds the next bucket, where its segment is there, and gives it its share of the chain that held
-// the nodes of both.
+// Adds the next bucket, if its segment exists, and splits the chain that held its nodes.
 static void grow(struct hash *hash)
 {
     size_t added = hash->buckets;
@@ -170,8 +168,9 @@ static void grow(struct hash *hash)
     divide(hash, divided_for(hash, added), bucket_at(hash, added), floor_power(added));
 }
 
-// Takes the last bucket away and gives its nodes back to the chain that they were divided from. A
-// segment is freed only when half of the one before it is unused, too: no flapping at a border.
+// Removes the last bucket and returns its nodes to the chain that it was split from. A segment is
+// freed only when half of the previous one is unused, too, so that a size at the border does not
+// allocate and free repeatedly.
 static void shrink(struct hash *hash)
 {
     size_t last = hash->buckets - 1;
@@ -205,7 +204,7 @@ void hash_insert(struct hash *hash, struct hash_node *node)
     hash->count++;
 }
 
-// What points at a node that is in the table.
+// The pointer to a node that is in the table.
 static struct hash_node **link_to(const struct hash *hash, const struct hash_node *node)
 {
     struct hash_node **link = bucket_at(hash, bucket_of(hash, hash->hash_of(node)));
@@ -229,7 +228,7 @@ void hash_remove(struct hash *hash, struct hash_node *node)
     *link_to(hash, node) = node->next;
     node->next = NULL;
     hash->count--;
-    // Two for one: when the last node goes, so has the last bucket that is not needed.
+    // Two buckets per node, so that the last node leaves no bucket that is not needed.
     for (int i = 0; i < 2 && hash->buckets > FIRST && hash->count < hash->buckets / 2; i++) {
         shrink(hash);
     }

@@ -2,13 +2,13 @@
 #ifndef TANDEM_CORE_BASE_HASH_H
 #define TANDEM_CORE_BASE_HASH_H
 
-// An intrusive hash table that never stops to grow: linear hashing. An insert adds at most one
-// bucket and divides one chain, a removal takes at most two away. Buckets stand in segments,
-// each twice as large as the one before it, so that nothing is ever copied. The only allocation is
-// a segment, which hash_make_room() makes beforehand; inserting and removing cannot fail.
+// An intrusive hash table without pauses to rehash: linear hashing. An insertion adds at most one
+// bucket and splits one chain; a removal removes at most two. Buckets are in segments, each twice
+// as large as the previous one, so that none is ever copied. Only hash_make_room() allocates, a
+// segment at a time; inserting and removing cannot fail.
 //
-// The caller computes hashes and compares: a chain is walked with hash_first() and `next`. Hashes
-// must depend on a secret (siphash.h), or on numbers that nobody outside can choose.
+// The caller computes hashes and compares: it walks a chain with hash_first() and `next`. Hashes
+// must depend on a secret (siphash.h), or on numbers that clients cannot choose.
 
 #include "core/base/macros.h"
 
@@ -27,31 +27,31 @@ struct hash {
     uint64_t (*hash_of)(const struct hash_node *node); /* private */
     size_t count;                                      /* private: nodes */
     size_t buckets;                             /* private: in use, 0 or at least 2^FIRST_BITS */
-    size_t room;                                /* private: buckets that there are segments for */
+    size_t room;                                /* private: buckets in allocated segments */
     struct hash_node **segments[HASH_SEGMENTS]; /* private */
 };
 
-// An empty table; allocates nothing. `hash_of` computes the hash of a node anew.
+// Initializes an empty table; allocates nothing. `hash_of` computes the hash of a node.
 void hash_init(struct hash *hash, uint64_t (*hash_of)(const struct hash_node *node));
 
-// Frees the table, not what is in it.
+// Frees the table, but not its nodes.
 void hash_clear(struct hash *hash);
 
-// private: the segment that the next bucket stands in.
+// private: allocates the segment of the next bucket.
 bool hash_make_segment(struct hash *hash) MUST_USE;
 
-// Sees to it that one more node can be inserted. False without memory, and only where not even the
-// first segment could be had: a table that cannot grow gets longer chains instead.
+// Ensures that one more node can be inserted. False: no memory for the first segment. A table that
+// cannot grow gets longer chains instead.
 MUST_USE static inline bool hash_make_room(struct hash *hash)
 {
     return hash->count < hash->buckets || hash->buckets < hash->room || hash_make_segment(hash);
 }
 
-// The first node of the chain in which nodes of that hash are; NULL for none. Nodes of other hashes
-// may stand in it, too.
+// The first node of the chain for that hash; NULL for none. The chain may contain nodes with other
+// hashes.
 struct hash_node *hash_first(const struct hash *hash, uint64_t value);
 
-// Where nodes of that hash come in a walk over the whole table: the hash read backwards.
+// The position of that hash in a walk over the whole table: its bits reversed.
 static inline uint64_t hash_position(uint64_t value)
 {
     value =
@@ -63,15 +63,15 @@ static inline uint64_t hash_position(uint64_t value)
     return __builtin_bswap64(value);
 }
 
-// One stretch of such a walk: the first node of the chain that has all nodes at the positions from
-// `position` to `*last` (and perhaps others, before these). Go on at the position after `*last`.
-// Dividing a chain divides its stretch and joining two joins theirs, so that a position behind
-// which everything has been seen stays one, whatever is inserted and removed meanwhile.
+// One step of a walk: the first node of the chain with all nodes at the positions from `position`
+// to `*last` (and perhaps others before these). The walk continues after `*last`. Splitting and
+// joining chains split and join their ranges, so that insertions and removals during a walk do not
+// invalidate a position.
 struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint64_t *last);
 
 void hash_insert(struct hash *hash, struct hash_node *node);
 
-// Puts `node` in the place of `old`, which is in the table; both have the same hash.
+// Replaces `old`, which is in the table, by `node`, which has the same hash.
 void hash_replace(struct hash *hash, struct hash_node *old, struct hash_node *node);
 
 // Removes a node that is in the table.
