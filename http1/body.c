@@ -72,7 +72,7 @@ enum http1_body_verdict http1_body_take(struct http1_conn *conn, struct slice *i
     UNREACHABLE();
 }
 
-// Checks the size of the whole chunk, which is known when it begins, against the limit.
+// A chunk that would exceed the limit is refused when it begins, because its size is known.
 static enum http1_body_verdict take_chunk(struct http1_conn *conn, struct slice *input)
 {
     struct http1_chunks *chunks = &conn->request->chunks;

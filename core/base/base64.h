@@ -17,8 +17,8 @@ static inline size_t base64_decoded_room(size_t len)
     return len / 4 * 3;
 }
 
-// Decodes `text` to `to`, which has base64_decoded_room() bytes and may overlap the text from its
-// start, and sets `*len` to the number of bytes. False if the text is not valid base64.
+// Decodes `text` to `to`, which has base64_decoded_room() bytes and may be the address of the text,
+// and sets `*len` to the number of bytes. False if the text is not valid base64.
 bool base64_decode(struct slice text, char *to, size_t *len);
 
 static inline size_t base64_encoded_len(size_t len)

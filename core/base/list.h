@@ -3,7 +3,7 @@
 #define TANDEM_CORE_BASE_LIST_H
 
 // An intrusive doubly linked list with a sentinel. A node that is in no list points at itself, so
-// that removing it again is harmless. Nothing here allocates or fails; all but list_each is O(1).
+// that removing it again does no harm. No function allocates or fails; all but list_each are O(1).
 
 #include "core/base/macros.h"
 
@@ -14,7 +14,7 @@ struct list_node {
     struct list_node *prev;
 };
 
-// The item that a node is embedded in.
+// The item in which the node is embedded.
 #define list_item(node, type, member) container_of(node, type, member)
 
 // NOLINTBEGIN(bugprone-macro-parentheses): `node` is declared here.
@@ -35,7 +35,7 @@ static inline bool list_empty(const struct list_node *list)
 
 static inline struct list_node *list_first(const struct list_node *list)
 {
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it loses sight of nodes that were unlinked.
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): it cannot track nodes that were unlinked.
     return list_empty(list) ? NULL : list->next;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/list_sort.h"
 
-// Where the run that begins at `node` is over: the first that comes before its predecessor, or the
-// list itself.
+// The end of the run that begins at `node`: the first node that comes before its predecessor, or
+// the list itself.
 static struct list_node *run_end(const struct list_node *list, struct list_node *node,
                                  list_before before)
 {
@@ -12,7 +12,7 @@ static struct list_node *run_end(const struct list_node *list, struct list_node 
     return node;
 }
 
-// Two runs, one behind the other, become one.
+// Merges two adjacent runs.
 static void merge(struct list_node *first, struct list_node *second, const struct list_node *end,
                   list_before before)
 {

@@ -2,8 +2,8 @@
 #ifndef TANDEM_CORE_BASE_LIST_SORT_H
 #define TANDEM_CORE_BASE_LIST_SORT_H
 
-// Puts a list in order where it stands: a stable merge sort that finds the runs which are in order
-// already, so that a list that nearly is costs little more than a walk. Allocates nothing.
+// Sorts a list in place by a stable merge sort of its sorted runs: an almost sorted list costs
+// little more than a walk. Allocates nothing.
 
 #include "core/base/list.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-// The one global of the project: where log lines go.
+// The destination of log lines.
 static struct {
     log_sink sink;
     void (*drain)(void *context);

@@ -2,9 +2,9 @@
 #ifndef TANDEM_CORE_BASE_LOG_H
 #define TANDEM_CORE_BASE_LOG_H
 
-// One event, one line: a level, a short name of what happened, and fields that name the objects
-// concerned. Where lines go and how they look (text or JSON) is the business of the sink that the
-// process installs; without one nothing is logged. Sinks escape: fields may hold a peer's bytes.
+// A log line is one event: a level, a short name, and fields that name the objects concerned. The
+// sink that the process installs decides the destination and the format (text or JSON); without a
+// sink nothing is logged. Sinks escape, because fields may hold a peer's bytes.
 
 #include "core/base/slice.h"
 
@@ -22,21 +22,21 @@ struct log_field {
 typedef void (*log_sink)(void *context, enum log_level level, const char *event,
                          const struct log_field *fields, size_t count);
 
-// Installs the sink; NULL for none. Lines above `most` (the most talkative level that is wanted)
-// are dropped before they cost anything. No other thread may log meanwhile.
+// Installs the sink; NULL for none. Lines less severe than `most` are dropped early. No other
+// thread may log at the same time.
 void log_set_sink(log_sink sink, void *context, enum log_level most);
 
-// Changes the most talkative level alone, which may be done while other threads log.
+// Changes only the level; other threads may log at the same time.
 void log_set_most(enum log_level most);
 
-// For a sink that hands lines on to be written later: what waits, for a bounded time, until they
-// are. To be set after the sink, which forgets it.
+// Sets, for an asynchronous sink, the function that waits, for a bounded time, until pending lines
+// are written. Must be called after log_set_sink(), which clears it.
 void log_set_drain(void (*drain)(void *context));
 
-// Before the process ends in the middle of things.
+// Waits for pending lines. Called before the process aborts.
 void log_drain(void);
 
-// The most talkative level that is written.
+// The least severe level that is written.
 enum log_level log_most(void);
 
 void log_write(enum log_level level, const char *event, const struct log_field *fields,

@@ -6,31 +6,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The compiler warns where the result is dropped.
+// The compiler warns if the result is ignored.
 #define MUST_USE __attribute__((warn_unused_result))
 
-// The struct that `field`, its member named `member`, is embedded in.
+// The struct in which `field`, its member named `member`, is embedded.
 #define container_of(field, type, member) ((type *)(void *)((char *)(field)-offsetof(type, member)))
 
-// Begins to fetch what the pointer points at, for a use that is still some way off. Reads nothing:
-// NULL is allowed. The empty statement keeps a function that does nothing else: compilers take it
-// for one that does nothing, and leave out the call.
+// Prefetches the object for a later use. Does not read it: NULL is allowed. Compilers treat a
+// function that only prefetches as empty and drop its calls; the empty statement prevents that.
 #define PREFETCH(pointer)                                                                          \
     do {                                                                                           \
         __builtin_prefetch(pointer);                                                               \
         __asm__ volatile("");                                                                      \
     } while (0)
 
-// Compiled apart from where it is called: what a rare and long way needs (registers saved, room on
-// the stack) is no burden to the common way past it. Each use says what it is worth, by
-// tests/budget.
+// Not inlined: saved registers and stack space of a rare, long path do not slow down the common
+// path. Each use states its gain, by tests/budget.
 #define APART __attribute__((noinline))
 
-// All that the function calls is compiled into it: its constants reach far.
+// All functions that it calls are inlined into it, so that constant arguments propagate.
 #define FLAT __attribute__((flatten))
 
-// An assertion means a bug in us, never bad input, and stays on in a release: a broker that knows
-// its books to be wrong must not go on handing out jobs.
+// An assertion finds bugs in this program, never bad input, and is enabled in releases: a broker
+// with inconsistent state must not continue to assign jobs.
 #define ENSURE(condition) ((condition) ? (void)0 : ensure_failed(#condition, __FILE__, __LINE__))
 
 #define UNREACHABLE() ensure_failed("unreachable", __FILE__, __LINE__)

@@ -32,7 +32,7 @@ size_t memory_counted_of(enum memory_kind kind)
     for (size_t i = 0; i < MEMORY_KINDS_TOLD; i++) {
         told += memory_read(&memory_marks.by_kind[i]);
     }
-    // Other threads may count meanwhile.
+    // Other threads may count at the same time.
     return memory_counted() > told ? memory_counted() - told : 0;
 }
 
@@ -47,7 +47,7 @@ const char *memory_kind_word(enum memory_kind kind)
     return words[kind];
 }
 
-// Counts a block that has come, or not.
+// Counts a block unless it is NULL, and returns it.
 static void *counted(enum memory_kind kind, void *block, size_t size)
 {
     if (block) {

@@ -2,18 +2,18 @@
 #ifndef TANDEM_CORE_BASE_MEMORY_H
 #define TANDEM_CORE_BASE_MEMORY_H
 
-// How many bytes of memory the process has for what clients can make grow, and how many it may
-// have. They are counted where memory comes from the system or from malloc in large pieces: a block
-// of a slab when it is mapped and when it goes back, empty or not, since so long it is resident; a
-// large blob, a part of a table, a connection, a batch by its own size. A small thing in a slab
-// costs nothing to count.
+// Accounting and limit of the memory that clients can make grow. Memory is counted when it comes
+// from the system, or from malloc in large pieces: a slab block while it is mapped, even if it is
+// empty, because it is resident; a large blob, a part of a table, a connection or a batch by its
+// own size. A small object in a slab costs no accounting.
 //
-// One count for the process: threads allocate, too. It is atomic, and orders nothing.
+// There is one count for the process, because threads allocate, too. It is atomic, with relaxed
+// order.
 //
-// Three marks, of which each is passed when more than it is counted. Beyond the first, memory is
-// short: new work is refused, so that a sixteenth is left for what is at work already. Beyond the
-// second, it is crowded: what comes to do work is refused, too. Beyond the limit, some has to go.
-// Without a limit none is ever passed.
+// There are three marks, each of which is passed when more bytes are counted. Above the first,
+// memory is short: new work is refused, so that a sixteenth is left for work in progress. Above the
+// second, it is crowded: new connections and subscriptions are refused, too. Above the limit, some
+// memory must be freed. Without a limit, no mark is ever passed.
 
 #include "core/base/macros.h"
 
@@ -21,12 +21,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What it is for. What few or small things take is of no kind of its own.
+// The use of the memory. Small or few objects have no kind of their own.
 #define MEMORY_KINDS(X)                                                                            \
-    X(MEMORY_JOBS, "jobs") /* with queues, sessions and what belongs to them */                    \
+    X(MEMORY_JOBS, "jobs") /* with queues, sessions and their parts */                             \
     X(MEMORY_BODIES, "bodies")                                                                     \
-    X(MEMORY_INDEXES, "indexes") /* by which jobs and queues are found */                          \
-    X(MEMORY_MEMOS, "memos")     /* what is remembered besides jobs */                             \
+    X(MEMORY_INDEXES, "indexes") /* to find jobs and queues */                                     \
+    X(MEMORY_MEMOS, "memos")     /* remembered besides jobs */                                     \
     X(MEMORY_CONNECTIONS, "connections")                                                           \
     X(MEMORY_INPUT, "input")                                                                       \
     X(MEMORY_OUTPUT, "output")                                                                     \
@@ -37,7 +37,7 @@ enum memory_kind {
     MEMORY_KINDS(X)
 #undef X
 };
-// All but the last, which is the rest.
+// All kinds but MEMORY_OTHER, which is the rest.
 #define MEMORY_KINDS_TOLD MEMORY_OTHER
 
 struct memory_marks {
@@ -45,12 +45,12 @@ struct memory_marks {
     atomic_size_t by_kind[MEMORY_KINDS_TOLD];
     atomic_size_t short_at;
     atomic_size_t crowded_at;
-    atomic_size_t limit; // SIZE_MAX: none
+    atomic_size_t limit; // SIZE_MAX: no limit
 };
 
 extern struct memory_marks memory_marks; /* private */
 
-// Sets the limit to so many bytes; 0: none. At any time, by one thread.
+// Sets the limit in bytes; 0: no limit. May be called at any time, by one thread.
 void memory_set_limit(size_t bytes);
 
 static inline size_t memory_read(const atomic_size_t *number)
@@ -58,13 +58,12 @@ static inline size_t memory_read(const atomic_size_t *number)
     return atomic_load_explicit(number, memory_order_relaxed);
 }
 
-// Bytes that are counted.
 static inline size_t memory_counted(void)
 {
     return memory_read(&memory_marks.counted);
 }
 
-// SIZE_MAX where there is none.
+// The limit in bytes; SIZE_MAX: no limit.
 static inline size_t memory_limit(void)
 {
     return memory_read(&memory_marks.limit);
@@ -85,10 +84,10 @@ static inline bool memory_is_over(void)
     return memory_counted() > memory_limit();
 }
 
-// Whether so many more bytes would not make it short.
+// Whether memory would not be short with that many more bytes.
 bool memory_has_room(size_t bytes);
 
-// So many bytes were allocated, or given back.
+// Count bytes that were allocated, or freed.
 static inline void memory_count(size_t bytes)
 {
     atomic_fetch_add_explicit(&memory_marks.counted, bytes, memory_order_relaxed);
@@ -99,7 +98,7 @@ static inline void memory_uncount(size_t bytes)
     atomic_fetch_sub_explicit(&memory_marks.counted, bytes, memory_order_relaxed);
 }
 
-// The same of a kind.
+// The same for a kind.
 static inline void memory_count_of(enum memory_kind kind, size_t bytes)
 {
     memory_count(bytes);
@@ -116,20 +115,20 @@ static inline void memory_uncount_of(enum memory_kind kind, size_t bytes)
     }
 }
 
-// Bytes of a kind that are counted.
+// The bytes counted for the kind; for MEMORY_OTHER, those of no other kind.
 size_t memory_counted_of(enum memory_kind kind);
 
-// The word for it; static.
+// The name of the kind; static.
 const char *memory_kind_word(enum memory_kind kind);
 
-// malloc, calloc of one thing, realloc and free, counted. The size that is given back is that which
-// was asked for. NULL without memory; what was to be resized stays then.
+// Counted malloc, calloc of one object, realloc and free. Sizes to free must be those that were
+// requested. NULL: no memory; a block to be resized is unchanged.
 void *memory_alloc(size_t size) MUST_USE;
 void *memory_zeroed(size_t size) MUST_USE;
 void *memory_resize(void *block, size_t old_size, size_t size) MUST_USE;
 void memory_free(void *block, size_t size);
 
-// The same of a kind.
+// The same for a kind.
 void *memory_alloc_of(enum memory_kind kind, size_t size) MUST_USE;
 void *memory_zeroed_of(enum memory_kind kind, size_t size) MUST_USE;
 void *memory_resize_of(enum memory_kind kind, void *block, size_t old_size, size_t size) MUST_USE;

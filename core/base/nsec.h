@@ -2,9 +2,9 @@
 #ifndef TANDEM_CORE_BASE_NSEC_H
 #define TANDEM_CORE_BASE_NSEC_H
 
-// Time, as the core knows it: numbers handed in by whoever owns a clock. A moment or a duration
-// is a count of nanoseconds. Moments of the monotonic clock and of the wall clock are never mixed;
-// names end in `_at` for a moment and in `_for` for a duration.
+// Time in the core: numbers passed in by the owner of a clock. A moment or a duration is a number
+// of nanoseconds. Moments of the monotonic clock and of the wall clock are never mixed; names end
+// in `_at` for a moment and in `_for` for a duration.
 
 #include <stdint.h>
 
@@ -15,9 +15,9 @@ typedef int64_t nsec_t;
 #define NSEC_PER_MSEC ((nsec_t)1000000)
 #define NSEC_PER_USEC ((nsec_t)1000)
 
-// The present, on both clocks at once. Leases, delays, pauses and waits count on `mono`, which is
-// never set, and goes on while the machine is suspended; what a client named as a calendar moment
-// counts on `wall` (nanoseconds since 1970).
+// The current time on both clocks. Leases, delays, pauses and waits use `mono`, which is never set
+// and continues while the machine is suspended; calendar moments from clients use `wall`
+// (nanoseconds since 1970).
 struct instant {
     nsec_t mono;
     nsec_t wall;
@@ -29,7 +29,7 @@ static inline nsec_t nsec_from_seconds(uint64_t seconds)
     return (nsec_t)seconds * NSEC_PER_SEC;
 }
 
-// How many units of time a duration takes, rounded up, and cut to what a compact field can hold.
+// The duration in units, rounded up, and at most `most`.
 static inline uint32_t nsec_units(nsec_t duration, nsec_t unit, uint32_t most)
 {
     nsec_t units = duration / unit + (duration % unit > 0);
@@ -43,7 +43,7 @@ static inline uint32_t nsec_to_msec(nsec_t duration)
     return nsec_units(duration, NSEC_PER_MSEC, UINT32_MAX - 1);
 }
 
-// `moment + duration`, NSEC_NEVER where that lies beyond what can be counted. Both >= 0.
+// `moment + duration`, or NSEC_NEVER on overflow. Both >= 0.
 static inline nsec_t nsec_add(nsec_t moment, nsec_t duration)
 {
     return moment > NSEC_NEVER - duration ? NSEC_NEVER : moment + duration;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-// The state is 256 bits.
 struct state {
     uint64_t v[4];
 };
@@ -33,7 +32,7 @@ static inline void take_in(struct state *s, uint64_t word)
     s->v[0] ^= word;
 }
 
-// Eight bytes, the first one lowest.
+// Reads eight bytes as little-endian.
 static inline uint64_t word_at(const char *at)
 {
     uint64_t word;
@@ -45,7 +44,7 @@ static inline uint64_t word_at(const char *at)
     return word;
 }
 
-// The bytes behind the last whole word, fewer than eight, below the length.
+// The remaining bytes, fewer than eight, with the length in the highest byte.
 static inline uint64_t last_word(const char *at, size_t left, size_t len)
 {
     uint64_t word = (uint64_t)len << 56;
@@ -58,7 +57,7 @@ static inline uint64_t last_word(const char *at, size_t left, size_t len)
 
 uint64_t siphash(const struct siphash_key *key, const char *ptr, size_t len)
 {
-    // "somepseudorandomlygeneratedbytes", as the authors have it.
+    // The constant of the authors: "somepseudorandomlygeneratedbytes".
     struct state s = {.v = {
                           key->words[0] ^ UINT64_C(0x736f6d6570736575),
                           key->words[1] ^ UINT64_C(0x646f72616e646f6d),

@@ -2,14 +2,13 @@
 #ifndef TANDEM_CORE_BASE_SIPHASH_H
 #define TANDEM_CORE_BASE_SIPHASH_H
 
-// SipHash-1-3 (Aumasson and Bernstein, 2012): a hash of bytes that nobody can foretell who does not
-// know the key, nor bring about collisions of. Clients choose the names of queues and the keys of
-// jobs; the tables of these are safe from them by this.
+// SipHash-1-3 (Aumasson and Bernstein, 2012): a keyed hash. Without the key, clients, which choose
+// the names of queues and the keys of jobs, can neither predict hashes nor cause collisions.
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Random, and told to nobody.
+// Random and secret.
 struct siphash_key {
     uint64_t words[2];
 };

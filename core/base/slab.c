@@ -14,24 +14,23 @@ enum { EXACT_MOST = SLAB_MAX, LARGEST = SLAB_LARGEST };
 
 #define BLOCK_SIZE ((size_t)256 * 1024)
 #define CACHE_LINE 64
-// So many empty blocks are kept, lest a load that rises and falls maps and unmaps all the time.
-// Each stays where it is for the next thing of its size: a job that comes and goes alone finds all
-// as it was.
+// The number of empty blocks that are kept, so that a changing load does not map and unmap
+// constantly. Each stays usable for its size, so a single job that comes and goes needs no setup.
 enum { EMPTY_KEPT = 4 };
 
 struct thing {
     struct thing *next;
 };
 
-// At the beginning of each block, whose address is a multiple of its size: a whole line of the
-// cache, so that things of whole lines do not straddle one more.
+// The header of a block, whose address is a multiple of its size. It is a whole cache line, so that
+// objects of whole lines are aligned to lines.
 struct block {
     _Alignas(CACHE_LINE) struct list_node link; // in slab->usable; a full one is in no list
     struct list_node empty;                     // in slab->empty while nothing is in use
-    struct thing *freed;                        // things that were in use and are not
-    uint32_t used;                              // things in use
-    uint32_t fresh; // where the things begin that were never used, from the block's start
-    uint32_t size;  // of a thing
+    struct thing *freed;                        // objects that were freed
+    uint32_t used;                              // objects in use
+    uint32_t fresh;                             // offset of the first object that was never used
+    uint32_t size;                              // of an object
 };
 
 _Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outgrown its line");
@@ -39,7 +38,7 @@ _Static_assert(sizeof(struct block) == CACHE_LINE, "the head of a block has outg
 _Static_assert(2 * SLAB_LARGEST + sizeof(struct block) <= BLOCK_SIZE,
                "a block has room for two of the largest things");
 
-// Of a size above SLAB_MAX: to what it is rounded up to a multiple of.
+// The multiple to which a size above SLAB_MAX is rounded up.
 static size_t grain_of(size_t size)
 {
     size_t grain = SLAB_MAX / 8;
@@ -50,7 +49,7 @@ static size_t grain_of(size_t size)
     return grain;
 }
 
-// The class of a size that is rounded up already.
+// The class of a size that is already rounded up.
 static size_t class_of(size_t size)
 {
     size_t class = SLAB_MAX / 8;
@@ -99,7 +98,7 @@ static void block_leave_empty(struct slab *slab, struct block *block)
     slab->empty_count--;
 }
 
-// Takes a block that nothing is in out of the lists.
+// Removes an empty block from the lists.
 static void block_take_out(struct slab *slab, struct block *block)
 {
     block_leave_empty(slab, block);
@@ -130,7 +129,7 @@ static char *map_pages(void *wanted, size_t size)
     return map != MAP_FAILED ? map : NULL;
 }
 
-// The system aligns to pages only: maps twice as much and gives back what is not needed.
+// The system aligns only to pages: maps twice the size and unmaps the excess.
 static char *map_aligned(void)
 {
     char *map = map_pages(NULL, 2 * BLOCK_SIZE);
@@ -147,7 +146,7 @@ static char *map_aligned(void)
     return map + before;
 }
 
-// Mostly there is room right below the block before, which is as well aligned.
+// Usually the space right below the last block is free, and it is aligned.
 static struct block *block_map(struct slab *slab)
 {
     char *map = slab->beside ? map_pages(slab->beside, BLOCK_SIZE) : NULL;
@@ -166,7 +165,7 @@ static struct block *block_map(struct slab *slab)
     return (struct block *)(void *)map;
 }
 
-// A block for things of that size, empty: a new one, or one that was kept for another size.
+// An empty block for objects of that size: a new one, or an empty one of another size.
 static struct block *block_new(struct slab *slab, size_t size)
 {
     struct block *block = slab->empty_count < EMPTY_KEPT ? block_map(slab) : NULL;
@@ -249,8 +248,8 @@ void *slab_calloc(struct slab *slab, size_t size)
     return thing;
 }
 
-// Where too many are empty, the one that has been for longest goes back. (Where the system cannot
-// divide its map any further, it is kept for the next need.)
+// If too many blocks are empty, unmaps the one that was empty for longest. If the system cannot
+// split its mapping, the block is kept for reuse.
 static void block_retire(struct slab *slab, struct block *block)
 {
     block_enter_empty(slab, block);

@@ -2,14 +2,14 @@
 #ifndef TANDEM_CORE_BASE_SLAB_H
 #define TANDEM_CORE_BASE_SLAB_H
 
-// Memory for things that there are millions of. Things of one size stand side by side in blocks
-// that come straight from the system, without a header each, and a block goes back to the system
-// when the last of its things has gone, but for a few that are kept. A general allocator does
-// neither: it rounds each thing up, and one small thing that stays keeps all before it. Sizes are
-// rounded up to 8 bytes, and so are addresses; sizes above SLAB_MAX by up to an eighth, so that
-// those of bodies and results are few. What is larger than SLAB_LARGEST comes from malloc.
+// Allocator for millions of small objects. Objects of one size are adjacent in blocks from the
+// system, without a header each, and a block returns to the system when its last object is freed,
+// except a few. A general allocator rounds each object up, and one small object can retain all
+// memory before it. Sizes and addresses are multiples of 8 bytes; sizes above SLAB_MAX are rounded
+// up by up to an eighth, so that bodies and results have few sizes. Objects larger than
+// SLAB_LARGEST come from malloc.
 //
-// With AddressSanitizer every thing comes from malloc, which watches over it.
+// With AddressSanitizer every object comes from malloc, so that it is checked.
 
 #include "core/base/list.h"
 #include "core/base/macros.h"
@@ -20,29 +20,29 @@
 
 #define SLAB_MAX 4096
 #define SLAB_LARGEST (112 * 1024)
-// Eight sizes between a power of two and the next.
+// Eight sizes between two powers of two.
 #define SLAB_CLASSES (SLAB_MAX / 8 + 1 + 8 * 5)
 
 struct slab {
-    struct list_node usable[SLAB_CLASSES]; /* private: blocks with room, by size */
-    struct list_node empty;                /* private: those of them that nothing is in */
+    struct list_node usable[SLAB_CLASSES]; /* private: blocks with free space, by size */
+    struct list_node empty;                /* private: usable blocks without objects */
     uint32_t empty_count;                  /* private */
-    void *beside;                          /* private: where the next block had better be */
-    enum memory_kind kind;                 // what its blocks count as; MEMORY_OTHER at first
+    void *beside;                          /* private: preferred address of the next block */
+    enum memory_kind kind;                 // the kind of its blocks; MEMORY_OTHER at first
 };
 
 void slab_init(struct slab *slab);
 
-// Gives everything back that is in no use any more. All that was allocated must have been freed.
+// Returns all blocks to the system. All objects must have been freed.
 void slab_clear(struct slab *slab);
 
-// `size` bytes, not set to anything; NULL without memory.
+// Allocates `size` uninitialized bytes. NULL: no memory.
 void *slab_alloc(struct slab *slab, size_t size) MUST_USE;
 
-// The same, set to zero.
+// The same, zeroed.
 void *slab_calloc(struct slab *slab, size_t size) MUST_USE;
 
-// Frees what was allocated with that size. NULL is allowed.
+// Frees an object that was allocated with that size. NULL is allowed.
 void slab_free(struct slab *slab, void *thing, size_t size);
 
 #endif

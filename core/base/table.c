@@ -29,7 +29,7 @@ void table_clear(struct table *table)
     table_init(table);
 }
 
-// The directory of pages doubles: it is 64 times smaller than what it leads to.
+// Doubles the directory, which is 64 times smaller than the pages.
 static bool grow_directory(struct table *table)
 {
     uint32_t room = table->page_room ? table->page_room * 2 : 4;

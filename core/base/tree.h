@@ -2,16 +2,15 @@
 #ifndef TANDEM_CORE_BASE_TREE_H
 #define TANDEM_CORE_BASE_TREE_H
 
-// An intrusive ordered tree: what is due by its moment, what is ready by its priority. It is a
-// treap: a search tree by the caller's order that is at the same time a heap by a rank which is
-// mixed from the node's address. Nobody outside can choose addresses, so the depth stays a small
-// multiple of log2(n) whatever comes in whatever order, and each single operation is bounded by
-// it; none pays for an earlier one. A node is two pointers, nothing is allocated, nothing fails.
-// The first node is kept at hand; taking it off, and adding at the end, touch only nodes along one
-// edge, which are the ones in the cache; tree_insert_late() spares most of these, too.
+// An intrusive ordered tree, for timers by moment and ready jobs by priority. It is a treap: a
+// search tree by the caller's order, and a heap by a rank computed from the node's address. Clients
+// cannot choose addresses, so the depth is a small multiple of log2(n) for any input, and bounds
+// each operation; no cost is amortized. A node is two pointers; no function allocates or fails. The
+// first node is cached; removing it and adding at the end touch only nodes along one edge, which
+// are usually in the cache; tree_insert_late() avoids most of these, too.
 //
 // `before(a, b)` must be a strict total order on the nodes in the tree, and must not change for a
-// node while it is in. The functions are inline so that the compiler sees through `before`.
+// node while it is in the tree. The functions are inline so that the compiler can inline `before`.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,13 +41,13 @@ static inline bool tree_empty(const struct tree *tree)
     return !tree->root;
 }
 
-// The node that comes before all others, NULL in an empty tree.
+// The first node, NULL in an empty tree.
 static inline struct tree_node *tree_first(const struct tree *tree)
 {
     return tree->first;
 }
 
-// Puts the node to its place below `link`.
+// Inserts the node at its depth below `link`.
 static inline void tree_insert_below(struct tree_node **link, struct tree_node *node, uint64_t rank,
                                      tree_before before)
 {
@@ -61,7 +60,7 @@ static inline void tree_insert_below(struct tree_node **link, struct tree_node *
     }
     below = *link;
     *link = node;
-    // What stood here is split into what comes before the node and what comes after it.
+    // The subtree here is split into the nodes before and after the new node.
     while (below) {
         if (before(node, below)) {
             *right = below;
@@ -80,7 +79,7 @@ static inline void tree_insert_below(struct tree_node **link, struct tree_node *
 static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
 {
     if (!tree->root) {
-        // An only node needs no rank: worth 0.8 % of a reserve and a delete, by tests/budget.
+        // The only node needs no rank: saves 0.8 % of a reserve and a delete, by tests/budget.
         *tree = (struct tree){.root = node, .first = node};
         node->left = NULL;
         node->right = NULL;
@@ -92,11 +91,11 @@ static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_b
     tree_insert_below(&tree->root, node, tree_rank(node), before);
 }
 
-// One node in 64 has a rank that high.
+// One node in 64 has a rank at or above this.
 #define TREE_HIGH (UINT64_C(63) << 58)
 
-// The last node of high rank; NULL for none. What comes after it is all of low rank, so it is on
-// the right edge and has all that to its right.
+// The last node of high rank; NULL for none. All nodes after it have low rank, so it is on the
+// right edge, and they are in its right subtree.
 static inline struct tree_node *tree_last_high(const struct tree *tree)
 {
     struct tree_node *last = NULL;
@@ -108,10 +107,10 @@ static inline struct tree_node *tree_last_high(const struct tree *tree)
     return last;
 }
 
-// The same as tree_insert(), for a tree that may be large and is mostly added to near its end: the
-// way begins at `*high`, the last node of high rank, and is a few steps long whatever the size.
-// With 4,000 jobs it is worth 6 % of a pipelined put, by tests/budget. NULL there means that it is
-// not known. Nodes of such a tree leave by tree_remove_late().
+// The same as tree_insert(), for a large tree to which most nodes are added near its end: the
+// search begins at `*high`, the last node of high rank (NULL: not known), and takes a few steps for
+// any size. With 4,000 jobs this saves 6 % of a pipelined put, by tests/budget. Nodes of such a
+// tree are removed by tree_remove_late().
 static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
                                     struct tree_node *node, tree_before before)
 {
@@ -132,8 +131,8 @@ static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
     }
 }
 
-// The pointer to a node that is in the tree. The way to the first is known without comparing, which
-// is worth 1.7 % of a reserve and a delete, by tests/budget.
+// The pointer to a node that is in the tree. The first node is found without comparing, which saves
+// 1.7 % of a reserve and a delete, by tests/budget.
 static inline struct tree_node **tree_link_to(struct tree *tree, const struct tree_node *node,
                                               tree_before before)
 {
@@ -158,7 +157,7 @@ static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_b
     struct tree_node *right = node->right;
 
     if (tree->first == node) {
-        // It has nothing to its left: its successor is leftmost on its right, or its parent.
+        // It has no left child: its successor is leftmost in its right subtree, or its parent.
         struct tree_node *next = right;
 
         while (next && next->left) {
@@ -185,7 +184,7 @@ static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_b
     node->right = NULL;
 }
 
-// The same as tree_remove(), for a tree whose last node of high rank is known by `*high`.
+// The same as tree_remove(), for a tree that uses tree_insert_late().
 static inline void tree_remove_late(struct tree *tree, struct tree_node **high,
                                     struct tree_node *node, tree_before before)
 {
@@ -195,7 +194,7 @@ static inline void tree_remove_late(struct tree *tree, struct tree_node **high,
     tree_remove(tree, node, before);
 }
 
-// The first node that comes after `probe`, which need not be in the tree itself; NULL for none.
+// The first node after `probe`, which need not be in the tree; NULL for none.
 static inline struct tree_node *tree_after(const struct tree *tree, const struct tree_node *probe,
                                            tree_before before)
 {

@@ -6,7 +6,8 @@ static bool within(unsigned char byte, unsigned low, unsigned high)
     return byte >= low && byte <= high;
 }
 
-// RFC 3629, section 4. The second byte says whether it is overlong, a surrogate, or too high.
+// RFC 3629, section 4. The second byte shows overlong sequences, surrogates and values that are too
+// high.
 size_t utf8_sequence(const unsigned char *at, size_t left)
 {
     unsigned char first = at[0];
