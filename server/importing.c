@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a slice brings in, at most.
+// The most that a slice imports.
 enum { SLICE_JOBS = 500, SLICE_BYTES = 1 << 20 };
-// In a key: the directory of the journal, or the file that it is beside.
+// In a key: the journal's directory, or the file that this directory is beside.
 #define HERE "(here)"
 #define BESIDE ".tandem"
 // Room for the names of all kinds of sources.
@@ -27,14 +27,14 @@ static void finish(struct importing *importing)
     importing->stage = IMPORTING_NOT;
 }
 
-// How to start without the import.
+// For messages: how to start without the import.
 static const char *way_without(const struct importing *importing)
 {
     return importing->own ? "with --ignore-binlog, and without journal.import"
                           : "without journal.import";
 }
 
-// A memo's key, as the text of a source.
+// Turns a memo's key into the text of a source.
 static void show_key(const struct importing *importing, struct slice key, char *shown, size_t size)
 {
     const char *journal = importing->options.journal;
@@ -56,7 +56,7 @@ static void show_key(const struct importing *importing, struct slice key, char *
     }
 }
 
-// Nobody was served since it began; whoever is now would make it impossible to go on.
+// Once clients are served, an unfinished import cannot be resumed, so the operator must decide.
 static bool leave_others(struct importing *importing, struct error_text *why)
 {
     struct slice other;
@@ -93,7 +93,7 @@ static bool open_source(struct importing *importing, struct error_text *why)
     return importing->source != NULL;
 }
 
-// The key, and whether the source is the journal's own.
+// Sets `key` and `own`.
 static void name_source(struct importing *importing)
 {
     const char *text = importing->options.text;
@@ -151,8 +151,9 @@ static bool refuse_ids(const struct importing *importing, struct error_text *why
         importing->shown, way_without(importing), importing->shown);
 }
 
-// The same content under another key. What is in the journal's own directory may have moved with
-// it: then it is known by that from now on. Anything else is refused. `*found`: there is one.
+// Looks for an import of the same content under another key, and sets `*found`. A source in or
+// beside the journal's directory may have moved with it, so its memo is renamed. Others are
+// refused.
 static bool find_elsewhere(struct importing *importing, bool surveyed, bool *found,
                            struct error_text *why)
 {
@@ -189,13 +190,13 @@ static bool has_others(const struct importing *importing)
 
 static bool begin_first(struct importing *importing, struct error_text *why)
 {
-    // Of a directory that is another broker's as well as the journal's, or a file with the journal
-    // beside it, nobody need know which it was.
+    // The store is missing, so there is nothing to import from in or beside the journal's
+    // directory.
     if (importing->own && source_glance(importing->source, slice_of(NULL, 0)) == SOURCE_GONE) {
         finish(importing);
         return true;
     }
-    // It may be the same as another one, which the survey tells.
+    // If there are other imports, only the survey tells whether this is one of them.
     if (importing->used && !has_others(importing)) {
         return refuse_ids(importing, why);
     }
@@ -223,7 +224,7 @@ static bool begin_known(struct importing *importing, struct error_text *why)
     UNREACHABLE();
 }
 
-// Memos of older versions are under the text.
+// Memos of older versions have the text as their key.
 static bool find_memo(struct importing *importing, struct error_text *why)
 {
     const struct broker *broker = importing->broker;
@@ -247,7 +248,7 @@ static bool look_for_ids(struct importing *importing, struct error_text *why)
 
     importing->first_id = broker_next_id(broker);
     importing->used = importing->first_id > 1 && !import_memo_is_unused(broker);
-    // What is refused before anybody was served can be tried again.
+    // Remember this now, so that a start that fails before clients are served can be repeated.
     return importing->used || *importing->options.text == '\0' ||
            import_memo_set_unused(broker, true, why);
 }
@@ -307,7 +308,7 @@ static bool compare_done(struct importing *importing, bool same, struct error_te
                            source_fingerprint(importing->source), why);
 }
 
-// Whether there is more than nothing, which is the same everywhere.
+// All empty sources are equal, so they are not compared.
 static bool has_jobs(const struct importing *importing)
 {
     struct source_progress progress;
@@ -354,14 +355,14 @@ static bool end_survey(struct importing *importing, struct error_text *why)
                                            source_fingerprint(importing->source), why));
 }
 
-// Also what the source says of a job: false ends the start.
+// Handles an answer without a job. False with the reason ends the start.
 static bool take_news(struct importing *importing, enum source_answer answer,
                       const struct source_news *news, struct error_text *why)
 {
     if (answer == SOURCE_FAILED) {
         return error_set(why, "journal.import = %s: %s", importing->shown, news->what);
     }
-    // A source that was brought in once may be as damaged as it was then.
+    // The damage of a source that was imported before was reported then.
     if (!importing->was_done) {
         importing_note(&importing->tally, answer == SOURCE_TORN, news);
     }
@@ -450,7 +451,7 @@ static bool take_jobs(struct importing *importing, struct error_text *why)
     return true;
 }
 
-// The memo is the last that was appended.
+// The memo is the last record, so when it is written, all jobs are.
 static bool settle(struct importing *importing)
 {
     importing->waits = importing->store->ops->reached(importing->store) < importing->position;
@@ -536,7 +537,7 @@ void importing_rest(struct importing *importing)
     struct error_text why;
     bool known;
 
-    // Where that fails, the next start does not know, and takes it for used.
+    // If this fails, the next start assumes that ids were given out.
     if (importing->broker && importing->first_id > 0 && !importing->used &&
         broker_next_id(importing->broker) == importing->first_id) {
         known = import_memo_set_unused(importing->broker, true, &why);

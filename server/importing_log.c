@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-// So many lines say where something is torn or damaged, each.
+// The most log lines for torn places, and for damaged ones.
 #define LINES_MOST 1000
 
 void importing_show(const char *text, char *shown, size_t size)

@@ -12,7 +12,7 @@
 // Text and a NUL.
 #define KEY_ROOM (MEMO_KEY_MAX + 1)
 
-// A slash more at the end is the same source, and so is another password.
+// Neither trailing slashes nor passwords distinguish sources.
 static struct slice key_of(const char *text, char room[KEY_ROOM])
 {
     size_t len;
@@ -29,7 +29,7 @@ static enum import_mark mark_of(const struct memo *memo)
 {
     switch (memo->value.len > 0 ? memo->value.ptr[0] : '\0') {
     case 'b':
-        // Jobs are brought in when the fingerprint is known.
+        // Without a fingerprint, the survey was not complete and no job was imported.
         return memo->value.len > 1 ? IMPORT_BEGUN : IMPORT_NONE;
     case 'l':
         return IMPORT_LEFT;
@@ -94,7 +94,7 @@ bool import_memo_unfinished(const struct broker *broker, const char *text, struc
     return false;
 }
 
-// The same under that key, and no more under its own.
+// Moves a memo to `key`.
 static enum status move(struct broker *broker, const struct memo *memo, struct slice key)
 {
     char old[MEMO_KEY_MAX];

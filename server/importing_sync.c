@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A file that has gone meanwhile is no failure.
+// A file that was deleted meanwhile is not a failure.
 static int sync_file(int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -32,7 +32,7 @@ bool importing_sync(const char *dir, struct error_text *why)
     while (listing && !error && (entry = readdir(listing))) {
         const char *name = entry->d_name;
 
-        // Nothing is in the lock file, and to close it may be to let go of another lock on it.
+        // The lock file is empty, and closing a descriptor of it could release the lock.
         if (strcmp(name, "lock") != 0 && strcmp(name, "..") != 0) {
             error = sync_file(dirfd(listing), name);
         }

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-// Syncs every file of the directory, whatever journal.fsync says, and waits for that: what was in
-// another store must be safe in this one before anybody works on it. False with the reason.
+// Syncs every file of the directory, whatever journal.fsync says, and blocks: imported jobs must be
+// on disk before a client can get them. False with the reason.
 bool importing_sync(const char *dir, struct error_text *why) MUST_USE;
 
 #endif

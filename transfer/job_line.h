@@ -26,9 +26,9 @@
 
 enum job_line_kind {
     JOB_LINE_JOB,
-    JOB_LINE_END,      // the line that an export ends with: no job, and nothing wrong
-    JOB_LINE_BAD,      // no job, `why` says why not
-    JOB_LINE_NO_MEMORY // of the same line, more may come another time
+    JOB_LINE_END,      // the last line of an export, not a job
+    JOB_LINE_BAD,      // not a job; the reason is in `why`
+    JOB_LINE_NO_MEMORY // reading the line again may succeed
 };
 
 struct job_line {
@@ -37,9 +37,8 @@ struct job_line {
     char why[JOB_LINE_WHY];
 };
 
-// Reads a line, without its end. `now_at`, by the wall clock, is when the job was created where the
-// line does not say, and when its delay begins where there is no `due_at`. job_line_end() in any
-// case.
+// Reads a line, without its end. `now_at`, by the wall clock, is the default creation time, and the
+// start of the delay if there is no `due_at`. Call job_line_end() in any case.
 enum job_line_kind job_line_read(struct slice text, nsec_t now_at, struct job_line *line) MUST_USE;
 void job_line_end(struct job_line *line);
 
