@@ -4,7 +4,7 @@
 
 // The interface of a front-end: a constant table of functions and data, to which http1_shared
 // points. The connection (conn.h) reads heads and bodies and calls these functions, which answer
-// with reply.h. While a request waits, only `step`, `expired`, `stopping` and `closing` are called.
+// with reply.h. `other_method`, `accept` and `complete` are never called while a request waits.
 
 #include "core/base/blob.h"
 #include "core/base/slice.h"

@@ -6,7 +6,7 @@
 //   *        any bytes, and none
 //   ?        any one byte
 //   [a-z_]   one of those bytes; a range goes up
-//   [!a-z]   one byte that is none of those; [^a-z], too
+//   [!a-z]   one byte that is not in the set; [^a-z], too
 //   \c       the byte c, in a set, too
 // Any other byte matches itself; in a set, so do ] as the first member and - as the first or last.
 // An unclosed set, a descending range, a character class ([:alpha:]) and a \ at the end are

@@ -2,11 +2,11 @@
 #ifndef TANDEM_CORE_BASE_SLICE_H
 #define TANDEM_CORE_BASE_SLICE_H
 
-// Bytes with their length. A slice borrows: it owns nothing, and whoever hands one out says how
-// long it stays valid. Bytes from the network are never treated as C strings.
+// Bytes with their length. A slice does not own its bytes: the function that returns one states how
+// long it is valid. Bytes from the network are never treated as C strings.
 //
-// An empty slice may have no address (NULL). C has no sum of that and a number, not even 0, so
-// places in a slice that may be empty are found by slice_at() and slice_end().
+// The address of an empty slice may be NULL. C does not define the sum of NULL and a number, not
+// even 0, so slice_at() and slice_end() find positions in a slice that may be empty.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ struct slice {
     size_t len;
 };
 
-// A slice of a string literal, its closing NUL not counted.
+// A slice of a string literal, without its NUL.
 #define SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
 
 static inline struct slice slice_of(const char *ptr, size_t len)
@@ -25,7 +25,7 @@ static inline struct slice slice_of(const char *ptr, size_t len)
     return (struct slice){ptr, len};
 }
 
-// A C string without its closing NUL. Not for bytes from the network.
+// A slice of a C string, without its NUL. Not for bytes from the network.
 static inline struct slice slice_str(const char *text)
 {
     return (struct slice){text, strlen(text)};
@@ -36,7 +36,7 @@ static inline const char *slice_at(struct slice s, size_t at)
     return at ? s.ptr + at : s.ptr;
 }
 
-// Behind the last byte.
+// The position after the last byte.
 static inline const char *slice_end(struct slice s)
 {
     return slice_at(s, s.len);
@@ -47,13 +47,13 @@ static inline struct slice slice_from(struct slice s, size_t start)
     return (struct slice){slice_at(s, start), s.len - start};
 }
 
-// A space or a tab: the blanks within a line of a protocol or a file.
+// Whether it is a space or a tab, the blanks within a line of a protocol or a file.
 static inline bool slice_is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';
 }
 
-// Without the blanks at its end.
+// The slice without blanks at its end.
 static inline struct slice slice_trim_end(struct slice s)
 {
     while (s.len > 0 && slice_is_blank(s.ptr[s.len - 1])) {
@@ -62,7 +62,7 @@ static inline struct slice slice_trim_end(struct slice s)
     return s;
 }
 
-// Without the blanks at both ends.
+// The slice without blanks at both ends.
 static inline struct slice slice_trim(struct slice s)
 {
     while (s.len > 0 && slice_is_blank(*s.ptr)) {
