@@ -44,7 +44,7 @@ static void expect_request(struct http1_conn *conn)
     expect_within(conn, nsec_from_seconds((uint64_t)conn->shared->options->idle_timeout));
 }
 
-// If the connection is not kept, remaining input is discarded.
+// If the connection is not kept and a part of the request has not arrived, input is discarded.
 void http1_answered(struct http1_conn *conn)
 {
     bool keep_alive = conn->request && conn->request->keep_alive;

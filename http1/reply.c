@@ -136,7 +136,7 @@ static void log_error_answer(const struct http1_conn *conn, unsigned status, str
     }
 }
 
-// Counts an error by its kind. Others are not refusals, or are counted where the 503 is sent.
+// Counts an error by its kind. Other statuses are not refusals; the sender of a 503 counts it.
 static void count_error(const struct http1_conn *conn, unsigned status)
 {
     switch (status) {
