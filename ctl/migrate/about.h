@@ -2,12 +2,12 @@
 #ifndef TANDEM_CTL_MIGRATE_ABOUT_H
 #define TANDEM_CTL_MIGRATE_ABOUT_H
 
-// What is to be known of jobs beside their bodies, from their statistics.
+// The properties of jobs other than their bodies, from stats-job.
 
 #include "ctl/migrate/inside.h"
 
-// Asks the source about all jobs of the batch. Those that are not there any more, or not in the
-// state in which they are moved, leave it, and so do those of tubes that are not moved.
+// Asks the source about all jobs of the batch. Jobs that are gone, that changed their state, or
+// whose tube is not moved leave the batch.
 bool about_ask(struct migration *migration);
 
 #endif

@@ -2,13 +2,13 @@
 #ifndef TANDEM_CTL_MIGRATE_LEASE_H
 #define TANDEM_CTL_MIGRATE_LEASE_H
 
-// Ready jobs: they are reserved, so that no worker of the source gets them meanwhile. If this
-// process or the connection ends, the source has them ready again, as they were.
+// Ready jobs are reserved, so that no worker of the source gets them. If this process or the
+// connection ends, the source makes them ready again.
 
 #include "ctl/migrate/inside.h"
 
 // Adds ready jobs to the empty batch, of tubes from *next on, which goes on with them. The batch
-// stays empty where there are none.
+// stays empty if there are none.
 bool lease_take(struct migration *migration, size_t *next);
 
 // To be called before a put that follows: where half of the shortest ttr has passed, all begin

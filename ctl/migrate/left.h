@@ -2,15 +2,15 @@
 #ifndef TANDEM_CTL_MIGRATE_LEFT_H
 #define TANDEM_CTL_MIGRATE_LEFT_H
 
-// Jobs of the source that cannot be moved, each by its id and the reason: they are not tried again
-// in this run, and named at its end.
+// Jobs of the source that cannot be moved, by id and reason. This run does not try them again, and
+// lists them at its end.
 
 #include "ctl/migrate/inside.h"
 
 enum left_why {
-    LEFT_LARGE,   // larger than the target takes
+    LEFT_LARGE,   // too large for the target
     LEFT_REFUSED, // the target refuses it
-    LEFT_NAME     // no tube can have the name of its queue
+    LEFT_NAME     // its queue's name is not valid for a tube
 };
 #define LEFT_WHYS 3
 
@@ -20,7 +20,7 @@ struct left_job {
     enum kind kind;
 };
 
-// Notes it, once.
+// Does nothing if the job was noted before.
 void left_note(struct migration *migration, uint64_t id, enum left_why why, enum kind kind);
 bool left_has(const struct migration *migration, uint64_t id);
 uint64_t left_count(const struct migration *migration, enum left_why why);

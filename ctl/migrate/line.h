@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_MIGRATE_LINE_H
 #define TANDEM_CTL_MIGRATE_LINE_H
 
-// A line of the state file: a word, and numbers behind it.
+// A line of the state file: a word, then numbers.
 
 #include "core/base/slice.h"
 #include "ctl/print/text.h"
@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Without an end.
+// Adds no line end.
 void line_add(struct text *to, const char *word, const uint64_t *numbers, size_t count);
 
-// Reads `word` and so many numbers behind it, and what is left of the line.
+// Reads `word` and `count` numbers, and sets `*rest` to the remaining line.
 bool line_read(struct slice line, struct slice word, uint64_t *numbers, size_t count,
                struct slice *rest);
 

@@ -2,13 +2,13 @@
 #ifndef TANDEM_CTL_MIGRATE_PASS_H
 #define TANDEM_CTL_MIGRATE_PASS_H
 
-// One look at all tubes of the source, and the move of what can be had there.
+// One pass over all tubes of the source, which moves the jobs that are available.
 
 #include "ctl/migrate/inside.h"
 
-// False with a problem. Ends early where a signal asks for an end.
+// False with a problem. Ends early after a signal.
 bool pass_run(struct migration *migration);
-// Only counts what the source has, in every state.
+// Counts the jobs of the source in every state, and moves none.
 bool pass_count(struct migration *migration);
 
 #endif

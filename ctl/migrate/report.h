@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_MIGRATE_REPORT_H
 #define TANDEM_CTL_MIGRATE_REPORT_H
 
-// What a migration tells: a bar on a terminal, lines otherwise, and each job that may have to be
-// worked twice by its ids on both sides.
+// The output of a migration: a bar on a terminal, lines otherwise. Each job that workers may get
+// twice is listed with its ids on both sides.
 
 #include "ctl/migrate/inside.h"
 
@@ -12,10 +12,10 @@ void report_line(struct migration *migration, const char *format, ...)
 void report_duplicate(struct migration *migration, const struct item *item);
 void report_spoilt(struct migration *migration, const struct item *item);
 
-// How far it is, where it is time to say so. False where nobody reads it any more.
+// Prints the progress if it is due. False if the output cannot be written any more.
 bool report_progress(struct migration *migration);
 
-// What was moved, and what was not; sets the problem where something is left.
+// Prints the moved and the remaining jobs; sets the problem if jobs remain.
 enum outcome report_end(struct migration *migration);
 
 #endif

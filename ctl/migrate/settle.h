@@ -2,12 +2,12 @@
 #ifndef TANDEM_CTL_MIGRATE_SETTLE_H
 #define TANDEM_CTL_MIGRATE_SETTLE_H
 
-// A batch on its way: put at the target, deleted at the source, and each step in the state file
-// before the next one.
+// Moves a batch: puts it at the target, then deletes it at the source. Each step is in the state
+// file before the next one.
 
 #include "ctl/migrate/inside.h"
 
-// False with a problem; what is under way stands in the state file then.
+// False with a problem; the state file then has the unfinished batch.
 bool settle_batch(struct migration *migration);
 
 // The steps behind the puts, for a batch that another run has left: jobs that have a copy are

@@ -7,24 +7,24 @@
 
 #include "ctl/migrate/inside.h"
 
-// Asks what the target can do.
+// Asks the target for its capabilities.
 bool target_ask(struct migration *migration);
 
 // Puts all; those that are acknowledged have an id then. Where some were refused, the problem says
 // so, and `refused` is set; copies that were buried for want of memory are deleted again. False:
 // the connection is of no use any more.
 bool target_put(struct migration *migration, bool *refused);
-// Buries those of that kind. One that has gone meanwhile has no id any more.
+// Buries the jobs of that kind. The id of a job that is gone is cleared.
 bool target_bury(struct migration *migration);
-// Deletes the copies of those that the source does not give away.
+// Deletes the copies of jobs that the source did not delete.
 bool target_take_back(struct migration *migration);
 // Copies of a Tandem's ready jobs are delayed until the source has deleted them: they are ready
 // now. Where this process ends before, they are ready by themselves.
 bool target_begin(struct migration *migration);
 
-// How long a job that is to be buried is delayed, in seconds.
+// The delay of a job that is going to be buried, in seconds.
 #define HIDDEN_FOR 2147483647U
-// How long the copy of a ready job is delayed at most.
+// The longest delay of the copy of a ready job, in seconds.
 #define STAGED_FOR 30U
 
 #endif

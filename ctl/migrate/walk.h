@@ -2,8 +2,8 @@
 #ifndef TANDEM_CTL_MIGRATE_WALK_H
 #define TANDEM_CTL_MIGRATE_WALK_H
 
-// Delayed and buried jobs: they are looked at, and stay as they are at the source until they are
-// deleted. The protocol shows only the first of each tube, which goes when it has been moved.
+// Delayed and buried jobs are peeked at, and stay unchanged at the source until they are deleted.
+// The protocol shows only the first job of each tube, until that job is deleted.
 //
 // Of delayed jobs, whose order is that of their moments, those with ids near the first one's are
 // looked at, too, by stats-job: many are moved together where many were put together. Buried ones
@@ -11,7 +11,7 @@
 
 #include "ctl/migrate/inside.h"
 
-// Add such jobs to the empty batch, which stays empty where there are none that can be moved.
+// Add such jobs to the empty batch, which stays empty if none can be moved.
 bool walk_delayed(struct migration *migration);
 bool walk_buried(struct migration *migration);
 
