@@ -101,6 +101,7 @@ static bool flags_segment(struct beanstalkd_flags *flags, const char *value, str
 
 static bool flags_word(const char **word, int letter, const char *value, struct error_text *why)
 {
+    ENSURE(value); // FLAGS_LETTERS gives these letters a value
     *word = value;
     if (*value == '\0') {
         return error_set(why, "-%c: the value is empty", letter);

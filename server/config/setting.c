@@ -301,7 +301,7 @@ static bool setting_parse_duration(const struct option *option, const char *text
 {
     const struct option plain = {.kind = OPTION_DURATION};
     char least[32], most[32];
-    nsec_t duration_for;
+    nsec_t duration_for = 0;
 
     if (!quantity_duration(text, &duration_for, why)) {
         return false;
