@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The rooms, as the build knows them: what is in each, and with which flags it is compiled."""
 
+import collections
 import json
 import pathlib
 import re
@@ -74,6 +75,7 @@ HIDDEN = {"admin/request", "admin/json", "admin/metrics", "admin/api", "admin/ev
 # Rooms that are a part of another: they may include the headers that it keeps to itself.
 INSIDE = {"journal/file": "journal", "journal/pg": "journal"}
 
+ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 
 
@@ -96,6 +98,28 @@ class Room:
         it looks beside what it compiles first."""
         return subprocess.run([self.compiler, *self.flags, *options, "-x", "c", "-"], input=text,
                               cwd="/", text=True, capture_output=True, check=False)
+
+
+Function = collections.namedtuple("Function", "name static head opens closes")
+
+
+def functions(text):
+    """Each function that has its body in this source, with the numbers of the first line of its head
+    and of the lines of its braces. By our format, a body opens and closes with a brace alone at the
+    left, and the head is in the lines before it. `name` is None if there is none."""
+    head, opened = [], None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line == "{":
+            joined = ATTRIBUTE.sub("", " ".join(head))
+            found = re.search(r"(\w+)\s*\(", joined)
+            opened = (found and found[1], joined.startswith("static"), number - len(head), number)
+        elif line == "}" and opened:
+            yield Function(*opened, number)
+            opened = None
+        if not line or line[0] in "{}#/" or line.endswith(";"):
+            head = []
+        else:
+            head.append(line)
 
 
 def includes(path):

@@ -21,23 +21,7 @@ ALLOWED = house.ROOT / "tests/house/namesakes"
 EXEMPT = {("function", "main")}
 
 TAG = re.compile(r"^\s*(?:typedef )?(?:static )?(?:const )?(?:struct|union|enum) (\w+) \{", re.M)
-ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 COMMENT = re.compile(r"/\*.*?\*/", re.S)
-
-
-def functions(text):
-    """The name of each function that has its body in this source. By our format, the body opens
-    with a brace alone at the left, and the head stands in the lines before it."""
-    head = []
-    for line in text.splitlines():
-        if line == "{":
-            found = re.search(r"(\w+)\s*\(", ATTRIBUTE.sub("", " ".join(head)))
-            if found:
-                yield found[1]
-        if not line or line[0] in "{}#/" or line.endswith(";"):
-            head = []
-        else:
-            head.append(line)
 
 
 def places():
@@ -47,8 +31,9 @@ def places():
         for path in sorted((house.ROOT / folder).glob("*.[ch]")):
             text = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), path.read_text())
             name = str(path.relative_to(house.ROOT))
-            for function in functions(text):
-                found["function", function].add(name)
+            for function in house.functions(text):
+                if function.name:
+                    found["function", function.name].add(name)
             for tag in TAG.findall(text):
                 found["tag", tag].add(name)
     return found

@@ -12,26 +12,15 @@ TEST_MAX, TEST_FUNCTION_MAX = 1000, 80
 LONGER = {}
 
 
-def functions(path):
-    """(line, lines of its body) of each function: a brace alone at the left opens and closes it."""
-    opened = None
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        if line == "{":
-            opened = number
-        elif line == "}" and opened:
-            yield opened, number - opened - 1
-            opened = None
-
-
 class Sizes(unittest.TestCase):
     def check(self, path, most, function_most):
         name = str(path.relative_to(house.ROOT))
-        lines = len(path.read_text().splitlines())
+        text = path.read_text()
         with self.subTest(file=name):
-            self.assertLessEqual(lines, LONGER.get(name, (most,))[0])
-        for line, length in functions(path):
-            with self.subTest(file=name, line=line):
-                self.assertLessEqual(length, function_most)
+            self.assertLessEqual(len(text.splitlines()), LONGER.get(name, (most,))[0])
+        for function in house.functions(text):
+            with self.subTest(file=name, line=function.opens):
+                self.assertLessEqual(function.closes - function.opens - 1, function_most)
 
     def test_files_and_functions_of_rooms_are_short(self):
         for folder in house.SEES:
