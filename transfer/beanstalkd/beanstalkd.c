@@ -274,8 +274,3 @@ static struct source *binlog_source_open(const char *place, struct source_news *
 }
 
 const struct source_kind beanstalkd_source = {.name = "beanstalkd", .open = binlog_source_open};
-
-bool beanstalkd_has_binlog(const char *dir)
-{
-    return binlog_dir_has_files(dir);
-}

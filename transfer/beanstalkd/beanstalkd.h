@@ -9,7 +9,4 @@
 
 extern const struct source_kind beanstalkd_source;
 
-// Whether there is a file of a binlog in the directory. False, too, where that cannot be seen.
-bool beanstalkd_has_binlog(const char *dir);
-
 #endif

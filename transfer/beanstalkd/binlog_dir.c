@@ -159,22 +159,6 @@ void binlog_dir_close(struct binlog_dir *dir)
     *dir = (struct binlog_dir){.directory = -1, .lock = -1};
 }
 
-bool binlog_dir_has_files(const char *path)
-{
-    DIR *listing = opendir(path);
-    const struct dirent *entry;
-    bool found = false;
-
-    if (!listing) {
-        return false;
-    }
-    while (!found && (entry = readdir(listing))) {
-        found = number_of(entry->d_name) != 0;
-    }
-    (void)closedir(listing);
-    return found;
-}
-
 bool binlog_window_open(struct binlog_window *window, const struct binlog_dir *dir)
 {
     *window = (struct binlog_window){.dir = dir, .fd = -1, .bytes = malloc(BINLOG_WINDOW)};

@@ -29,9 +29,6 @@ struct binlog_dir {
 bool binlog_dir_open(struct binlog_dir *dir, const char *path, struct source_news *news) MUST_USE;
 void binlog_dir_close(struct binlog_dir *dir);
 
-// Whether the directory has such files, without a lock. False, too, where that cannot be seen.
-bool binlog_dir_has_files(const char *path);
-
 #define BINLOG_FILE_NAME 24
 void binlog_file_name(uint32_t number, char name[BINLOG_FILE_NAME]);
 
