@@ -117,9 +117,16 @@ static enum status import_remembered(struct http1_conn *conn, const struct job_i
     return source_memo_put(broker, source, memo);
 }
 
-static bool is_temporary(enum status status)
+// Whether the job of the line was imported. Otherwise the line is refused, or, if the reason is
+// temporary, the import stops.
+static bool import_accepts(struct http1_conn *conn, struct job_import *import, enum status status)
 {
-    return status == STATUS_NO_MEMORY || status == STATUS_NO_SPACE || status == STATUS_DRAINING;
+    if (status == STATUS_NO_MEMORY || status == STATUS_NO_SPACE || status == STATUS_DRAINING) {
+        line_reply_stop(conn, &import->reply, status);
+    } else if (status != STATUS_OK) {
+        line_reply_refuse_status(conn, &import->reply, status);
+    }
+    return status == STATUS_OK;
 }
 
 static void import_source_line(struct http1_conn *conn, struct job_import *import,
@@ -146,12 +153,7 @@ static void import_source_line(struct http1_conn *conn, struct job_import *impor
         memo = (struct source_memo){.from = (uint64_t)json_integer_value(id)};
         status = import_remembered(conn, import, &line->image, &memo);
     }
-    if (is_temporary(status)) {
-        line_reply_stop(conn, &import->reply, status);
-        return;
-    }
-    if (status != STATUS_OK) {
-        line_reply_refuse_status(conn, &import->reply, status);
+    if (!import_accepts(conn, import, status)) {
         return;
     }
     import->imported += !again && !memo.joined;
@@ -176,12 +178,7 @@ static void import_plain_line(struct http1_conn *conn, struct job_import *import
     struct imported imported;
     enum status status = broker_import(admin_broker(conn), image, conn->session, &imported);
 
-    if (is_temporary(status)) {
-        line_reply_stop(conn, &import->reply, status);
-        return;
-    }
-    if (status != STATUS_OK) {
-        line_reply_refuse_status(conn, &import->reply, status);
+    if (!import_accepts(conn, import, status)) {
         return;
     }
     import->imported += !imported.joined;

@@ -175,18 +175,6 @@ static void write_protocol_refusals(struct metrics_text *text, const struct metr
     }
 }
 
-static void write_broker_times(struct metrics_text *text, const struct metric_family *family,
-                               const uint64_t *times)
-{
-    metrics_text_histogram(text, family, SLICE(""),
-                           &(struct metric_histogram){.ends = metric_ends,
-                                                      .counts = times,
-                                                      .buckets = METRIC_BUCKETS,
-                                                      .sum = times[METRIC_BUCKETS],
-                                                      .nanoseconds = true,
-                                                      .sum_in_us = true});
-}
-
 static void write_distribution(struct metrics_text *text, const struct metric_family *family,
                                const struct introspect_distribution *distribution, bool nanoseconds)
 {
@@ -661,7 +649,7 @@ static void write_process_row(const struct process_row *row, const struct proces
         write_protocols(text, family, sample, row->offset);
         break;
     case TIMES:
-        write_broker_times(text, family, (const uint64_t *)(const void *)field);
+        metric_times_write(text, family, SLICE(""), (const uint64_t *)(const void *)field);
         break;
     case SPANS:
     case VALUES:

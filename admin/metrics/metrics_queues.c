@@ -90,13 +90,7 @@ static void write_queue_times(struct metrics_text *text, const struct metric_que
     const uint64_t *times = row->numbers.of + family->number;
 
     if (row->timed) {
-        metrics_text_histogram(text, &family->family, slice_of(labels, len),
-                               &(struct metric_histogram){.ends = metric_ends,
-                                                          .counts = times,
-                                                          .buckets = METRIC_BUCKETS,
-                                                          .sum = times[METRIC_BUCKETS],
-                                                          .nanoseconds = true,
-                                                          .sum_in_us = true});
+        metric_times_write(text, &family->family, slice_of(labels, len), times);
     }
 }
 

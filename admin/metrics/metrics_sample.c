@@ -28,7 +28,8 @@ void metric_ranking_free(struct metric_ranking *ranking)
     memset(ranking, 0, sizeof *ranking);
 }
 
-void metric_gauges_add(struct metric_gauges *rest, const struct metric_gauges *gauges)
+// Adds the gauges of a queue to the rest.
+static void metric_gauges_add(struct metric_gauges *rest, const struct metric_gauges *gauges)
 {
     if (gauges->oldest_ns > rest->oldest_ns) {
         rest->oldest_ns = gauges->oldest_ns;

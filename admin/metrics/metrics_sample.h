@@ -66,9 +66,6 @@ void metric_ranking_offer(struct metric_ranking *ranking, const struct metric_ca
 // Ends the walk: orders the candidates by place.
 void metric_ranking_sort(struct metric_ranking *ranking);
 
-// Adds the gauges of a queue to the rest.
-void metric_gauges_add(struct metric_gauges *rest, const struct metric_gauges *gauges);
-
 //
 // Samples
 //

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/metrics/metrics_series.h"
 
+#include "admin/metrics/metrics_text.h"
 #include "core/base/memory.h"
 #include "core/queue.h"
-
-#include "admin/metrics/metrics_text.h"
 
 #include <string.h>
 
@@ -26,6 +25,18 @@ const unsigned char metric_last_span[METRIC_BUCKETS] = {
     20, 22, 24, 26, 28, 30, 32, 34, 36,
     38, 40, 44, 48, 52, 58, 62, 66, HISTOGRAM_BOUNDS,
 };
+
+void metric_times_write(struct metrics_text *text, const struct metric_family *family,
+                        struct slice labels, const uint64_t *times)
+{
+    metrics_text_histogram(text, family, labels,
+                           &(struct metric_histogram){.ends = metric_ends,
+                                                      .counts = times,
+                                                      .buckets = METRIC_BUCKETS,
+                                                      .sum = times[METRIC_BUCKETS],
+                                                      .nanoseconds = true,
+                                                      .sum_in_us = true});
+}
 
 static void numbers_set_spans(uint64_t *to, const struct histogram *spans)
 {

@@ -66,6 +66,14 @@ extern const int64_t metric_ends[METRIC_BUCKETS];
 // For each bucket, the last bucket of struct histogram in it; both have the same upper bound.
 extern const unsigned char metric_last_span[METRIC_BUCKETS];
 
+struct metrics_text;
+struct metric_family;
+
+// Writes the histogram of METRIC_TIMES numbers: a count for each bucket, and the sum in
+// microseconds.
+void metric_times_write(struct metrics_text *text, const struct metric_family *family,
+                        struct slice labels, const uint64_t *times);
+
 void metric_numbers_queue(const struct broker *broker, const struct queue *queue,
                           struct metric_numbers *numbers);
 void metric_numbers_broker(const struct broker *broker, struct metric_numbers *numbers);
