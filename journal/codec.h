@@ -177,7 +177,6 @@ struct unit_head {
 };
 
 void codec_put_segment_head(char to[CODEC_SEGMENT_HEAD], const struct segment_head *head);
-void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *head);
 
 enum codec_head { CODEC_HEAD_GOOD, CODEC_HEAD_BAD, CODEC_HEAD_OTHER_VERSION };
 enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],

@@ -59,7 +59,7 @@ enum codec_head codec_read_segment_head(const char from[CODEC_SEGMENT_HEAD],
                : CODEC_HEAD_BAD;
 }
 
-void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *head)
+static void codec_put_unit_head(char to[CODEC_SEGMENT_HEAD], const struct unit_head *head)
 {
     uint64_t back = head->rewrite_from > 0 ? head->number - head->rewrite_from + 1 : 0;
 

@@ -37,8 +37,6 @@ void journal_histogram_count(struct journal_histogram *histogram, const int64_t 
 bool turn_give(struct journal *journal);
 // Syncs the segment as far as it is written; false for NULL.
 bool turn_give_sync(struct journal *journal, struct segment *segment);
-void turn_take_in(struct journal *journal);
-void turn_hand_over(struct journal *journal);
 // Runs the current task to its end, or the next one if there is none. False if there is none.
 bool turn_do_next(struct journal *journal);
 // The pool has no chunk left: makes one available, if necessary by waiting for the storage.

@@ -297,14 +297,14 @@ static bool turn_give_next(struct journal *journal)
            (!keeps_up && journal->storage->ops->maintain(journal));
 }
 
-void turn_take_in(struct journal *journal)
+static void turn_take_in(struct journal *journal)
 {
     if (journal->slot.busy && slot_done(&journal->slot)) {
         turn_take_in_result(journal);
     }
 }
 
-void turn_hand_over(struct journal *journal)
+static void turn_hand_over(struct journal *journal)
 {
     if (!journal->slot.busy) {
         (void)turn_give_next(journal);

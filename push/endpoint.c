@@ -33,7 +33,8 @@ struct endpoint *push_first_due(const struct push *push)
     return first ? endpoint_by_due(first) : NULL;
 }
 
-void push_call_at(struct push *push, struct endpoint *endpoint, nsec_t due_at)
+// Has the endpoint called at that moment; NSEC_NEVER: not at all.
+static void push_call_at(struct push *push, struct endpoint *endpoint, nsec_t due_at)
 {
     if (due_at == endpoint->due_at) {
         return;

@@ -79,9 +79,6 @@ struct endpoint {
 // The endpoint that is called first; NULL: none.
 struct endpoint *push_first_due(const struct push *push);
 
-// Has the endpoint called at that moment; NSEC_NEVER: not at all.
-void push_call_at(struct push *push, struct endpoint *endpoint, nsec_t due_at);
-
 // Has the endpoint called at that moment, or before.
 void push_call_by(struct push *push, struct endpoint *endpoint, nsec_t due_at);
 

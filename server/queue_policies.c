@@ -14,7 +14,8 @@
 // The first line of a memo begins with this; the lines of a section follow.
 #define POSITION "position = "
 
-void run_policy_free(struct run_policy *policy)
+// NULL is allowed.
+static void run_policy_free(struct run_policy *policy)
 {
     if (policy) {
         section_clear(&queue_section_kind, &policy->section);
@@ -91,7 +92,8 @@ static bool run_policy_check(const struct run_policy *policy, struct error_text 
     return true;
 }
 
-struct run_policy *run_policy_read(const struct memo *memo)
+// The policy in a memo; without effect if it cannot be read. NULL without memory.
+static struct run_policy *run_policy_read(const struct memo *memo)
 {
     struct run_policy *policy = run_policy_alloc(memo->key, 0);
     struct slice text = memo->value;
@@ -113,7 +115,8 @@ struct run_policy *run_policy_read(const struct memo *memo)
     return policy;
 }
 
-char *run_policy_write(const struct run_policy *policy, struct error_text *why)
+// The value of the policy's memo, for free(). NULL with the reason in `why`.
+static char *run_policy_write(const struct run_policy *policy, struct error_text *why)
 {
     // Room for the longest number.
     const size_t room = sizeof POSITION + 21;
@@ -167,7 +170,8 @@ static size_t run_policies_count_memos(const struct broker *broker)
     return usage.count;
 }
 
-bool run_policies_load(struct run_policies *policies, const struct broker *broker)
+// Reads all memos. False without memory.
+static bool run_policies_load(struct run_policies *policies, const struct broker *broker)
 {
     size_t room = run_policies_count_memos(broker);
     const struct memo *memo;
@@ -221,7 +225,8 @@ static bool run_policies_with(const struct run_policies *policies, const struct 
     return true;
 }
 
-void run_policies_clear(struct run_policies *policies)
+// Frees the policies.
+static void run_policies_clear(struct run_policies *policies)
 {
     for (size_t i = 0; i < policies->count; i++) {
         run_policy_free(policies->all[i]);

@@ -33,21 +33,6 @@ struct run_policies {
     size_t count;
 };
 
-// The policy in a memo; without effect if it cannot be read. NULL without memory.
-struct run_policy *run_policy_read(const struct memo *memo) MUST_USE;
-
-// The value of the policy's memo, for free(). NULL with the reason in `why`.
-char *run_policy_write(const struct run_policy *policy, struct error_text *why) MUST_USE;
-
-// NULL is allowed.
-void run_policy_free(struct run_policy *policy);
-
-// Reads all memos. False without memory.
-bool run_policies_load(struct run_policies *policies, const struct broker *broker) MUST_USE;
-
-// Frees the policies.
-void run_policies_clear(struct run_policies *policies);
-
 // Zeroed at first: no policy was made at run time.
 struct queue_policies {
     struct run_policies run; /* private */

@@ -54,8 +54,6 @@ void server_watch_store(struct server *server);
 bool server_may_hand_over(const struct server *server);
 void server_hand_over(struct server *server);
 
-// Has it start again as a standby, and logs that.
-void server_restart_as_standby(struct server *server, const char *why);
 // Opens the store; if another process takes it over at once, opens the next one, and so on. Returns
 // what server_open_store() returns.
 enum exit_reason server_come_up(struct server *server, struct error_text *why) MUST_USE;

@@ -13,7 +13,8 @@
 // less than a second.
 static const struct timeval HAND_OVER_PATIENCE = {.tv_usec = 300000};
 
-void server_restart_as_standby(struct server *server, const char *why)
+// Makes the process start again as a standby, and logs that.
+static void server_restart_as_standby(struct server *server, const char *why)
 {
     log_info("starts_again", log_string("why", why),
              log_string("note", "all connections are closed; this process is now a standby"));

@@ -51,7 +51,8 @@ static bool read_parts(struct place *place, struct slice from)
     return true;
 }
 
-bool place_read_host(struct place *place, const char *from, struct problem *problem)
+// Parses an address without its scheme.
+static bool place_read_host(struct place *place, const char *from, struct problem *problem)
 {
     size_t len = strlen(from);
 

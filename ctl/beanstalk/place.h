@@ -18,8 +18,6 @@ struct place {
 
 // Parses an address with its scheme. False with a problem of OUTCOME_USAGE.
 bool place_read(struct place *place, const char *from, struct problem *problem);
-// The same without the scheme.
-bool place_read_host(struct place *place, const char *from, struct problem *problem);
 void place_free(struct place *place);
 
 #endif

@@ -19,7 +19,9 @@ static size_t width_of_terminal(void)
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-void progress_line(struct text *to, uint64_t done, uint64_t total, const char *words, size_t width)
+// Adds a line of at most `width` columns. `done` and `total` may be estimates.
+static void progress_line(struct text *to, uint64_t done, uint64_t total, const char *words,
+                          size_t width)
 {
     double share = total == 0 || done >= total ? 1 : (double)done / (double)total;
     size_t bar = width > FRAME + BAR_LEAST ? (width - FRAME) / 3 : 0;

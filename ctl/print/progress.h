@@ -10,9 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Adds a line of at most `width` columns. `done` and `total` may be estimates.
-void progress_line(struct text *to, uint64_t done, uint64_t total, const char *words, size_t width);
-
 // Draws the line if standard error is a terminal, or removes it.
 void progress_draw(uint64_t done, uint64_t total, const char *words);
 void progress_clear(void);

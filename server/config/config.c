@@ -30,7 +30,8 @@ bool config_preset(const struct config *config, struct error_text *why)
     return true;
 }
 
-bool config_has(const struct config *config, const char *section)
+// Whether there is a table for that section.
+static bool config_has(const struct config *config, const char *section)
 {
     for (size_t i = 0; i < config->count; i++) {
         if (strcmp(config->tables[i].section, section) == 0) {

@@ -56,9 +56,6 @@ bool config_set(const struct config *config, const char *section, const char *ke
 struct config_sections *config_kind_of(const struct config *config, const char *text,
                                        const char **name);
 
-// Whether there is a table for that section.
-bool config_has(const struct config *config, const char *section);
-
 // Writes all settings in the format of the file.
 void config_print(const struct config *config, FILE *file);
 

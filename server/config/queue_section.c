@@ -435,8 +435,9 @@ static bool queue_section_matches(const struct config_section *section, struct s
     return glob_matches(slice_str(section->name), name);
 }
 
-const struct config_section *queue_section_for(const struct config_sections *sections,
-                                               struct slice name)
+// The first section whose glob matches the name of the queue, or NULL.
+static const struct config_section *queue_section_for(const struct config_sections *sections,
+                                                      struct slice name)
 {
     for (size_t i = 0; i < sections->count; i++) {
         if (queue_section_matches(&sections->all[i], name)) {

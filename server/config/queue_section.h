@@ -50,10 +50,6 @@ extern const struct config_kind queue_section_kind;
 // A finished section as a rule for the core; it borrows from the section.
 struct policy_rule queue_section_rule(const struct config_section *section);
 
-// The first section whose glob matches the name of the queue, or NULL.
-const struct config_section *queue_section_for(const struct config_sections *sections,
-                                               struct slice name);
-
 // Writes the section that applies to the queue, and the other ones that match it.
 void queue_section_explain(const struct config_sections *sections, const char *name, FILE *file);
 

@@ -299,8 +299,9 @@ bool section_is_preset(const struct option *option, const struct config_section 
     return same;
 }
 
-void section_print_keys(const struct config_kind *kind, const struct config_section *section,
-                        FILE *file)
+// Writes the keys that do not have their default, a line each.
+static void section_print_keys(const struct config_kind *kind, const struct config_section *section,
+                               FILE *file)
 {
     for (const struct option *option = kind->options; option->name; option++) {
         if (!section_is_preset(option, section)) {

@@ -86,10 +86,6 @@ bool sections_finish(const struct config_sections *sections, struct error_text *
 // Whether the key has its default.
 bool section_is_preset(const struct option *option, const struct config_section *section);
 
-// Writes the keys that do not have their default, a line each.
-void section_print_keys(const struct config_kind *kind, const struct config_section *section,
-                        FILE *file);
-
 // Writes the section in the format of the file, after a comment with its origin.
 void section_print(const struct config_kind *kind, const struct config_section *section,
                    FILE *file);

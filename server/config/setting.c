@@ -25,7 +25,9 @@ static const struct time_unit {
 #define TIME_UNITS (sizeof time_units / sizeof *time_units)
 #define UNIT_SECOND 1 // the index of the unit of a number without one
 
-bool quantity_digits(const char *text, int64_t *value, const char **end)
+// Parses digits with an optional minus sign; `*end` is behind them. False without digits, or if the
+// number is too large.
+static bool quantity_digits(const char *text, int64_t *value, const char **end)
 {
     const char *digits = *text == '-' ? text + 1 : text;
     int64_t sum = 0;

@@ -48,10 +48,6 @@ void setting_clear(const struct option *option, void *values);
 // The value of a share of 1.
 #define QUANTITY_SHARE_WHOLE 1000000
 
-// Parses digits with an optional minus sign; `*end` is behind them. False without digits, or if the
-// number is too large.
-bool quantity_digits(const char *text, int64_t *value, const char **end) MUST_USE;
-
 // `500ms`, `10s`, `5m`, `2h`, `7d`, and `10`, which is seconds. Never below 0.
 bool quantity_duration(const char *text, nsec_t *duration_for, struct error_text *why) MUST_USE;
 

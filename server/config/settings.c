@@ -103,7 +103,7 @@ static uint64_t settings_largest_job(const struct settings *settings)
     return largest;
 }
 
-bool connection_memory_check(const struct settings *settings, struct error_text *why)
+static bool connection_memory_check(const struct settings *settings, struct error_text *why)
 {
     uint64_t most = settings->server.max_connection_memory;
     uint64_t least = settings_largest_job(settings) + CONNECTION_MEMORY_BESIDE;

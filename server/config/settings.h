@@ -33,7 +33,7 @@ struct server_settings {
     char *access_file;       // access rules; empty: every client may do everything
     int64_t max_queues;      // that clients may create; 0: no limit
     int64_t max_connections; // 0: the number of file descriptors
-    uint64_t max_connection_memory;      // bytes; see connection_memory_check()
+    uint64_t max_connection_memory;      // bytes; see CONNECTION_MEMORY_BESIDE
     int64_t max_connections_per_address; // 0: no limit
     uint64_t max_memory;                 // bytes; 0: no limit
     uint64_t max_kept_results;           // bytes of MEMO_RESULT
@@ -143,9 +143,8 @@ bool file_mode_parse(const char *text, mode_t *mode, struct error_text *why) MUS
 
 // max_connection_memory limits the unread output, the input and the partial bodies of a connection.
 // Every job and every answer must fit in addition to other data: the limit exceeds the largest job
-// by at least CONNECTION_MEMORY_BESIDE bytes, which this checks.
+// by at least CONNECTION_MEMORY_BESIDE bytes.
 #define CONNECTION_MEMORY_BESIDE ((uint64_t)2 << 20)
-bool connection_memory_check(const struct settings *settings, struct error_text *why) MUST_USE;
 
 // The bytes that a connection may keep before the largest job is added.
 uint64_t connection_memory_before(const struct settings *settings);

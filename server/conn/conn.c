@@ -150,7 +150,8 @@ void conn_give_up(struct conn *conn)
     conn_break(conn, "does not read");
 }
 
-void conn_finish(struct conn *conn)
+// Reads and parses no more, and closes when the output was sent.
+static void conn_finish(struct conn *conn)
 {
     conn->state = FEED_FINISHED;
     conn->runs = false;

@@ -115,9 +115,6 @@ struct conn *conn_new(const struct service *service, enum status *status) MUST_U
 // as bits. Reads if that is possible now.
 void conn_event(struct conn *conn, short what);
 
-// Reads and parses no more, and closes when the output was sent.
-void conn_finish(struct conn *conn);
-
 // Drops the connection, because its peer does not read; logs that.
 void conn_give_up(struct conn *conn);
 

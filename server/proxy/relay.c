@@ -18,7 +18,8 @@ static void pipe_ends_close(struct pipe_ends ends)
     (void)close(ends.in);
 }
 
-bool pipe_pool_take(struct pipe_pool *pool, struct pipe_ends *ends)
+// Takes an empty pipe. False, with errno, without descriptors or memory.
+static bool pipe_pool_take(struct pipe_pool *pool, struct pipe_ends *ends)
 {
     int fds[2];
 
@@ -33,7 +34,8 @@ bool pipe_pool_take(struct pipe_pool *pool, struct pipe_ends *ends)
     return true;
 }
 
-void pipe_pool_give(struct pipe_pool *pool, struct pipe_ends ends)
+// Returns an empty pipe.
+static void pipe_pool_give(struct pipe_pool *pool, struct pipe_ends ends)
 {
     if (pool->count < PIPE_POOL_SPARES) {
         pool->spares[pool->count++] = ends;

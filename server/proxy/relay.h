@@ -35,12 +35,6 @@ struct pipe_pool {
     size_t count;                              /* private */
 };
 
-// Takes an empty pipe. False, with errno, without descriptors or memory.
-bool pipe_pool_take(struct pipe_pool *pool, struct pipe_ends *ends) MUST_USE;
-
-// Returns an empty pipe.
-void pipe_pool_give(struct pipe_pool *pool, struct pipe_ends ends);
-
 // Closes the pipes of a pool, which is zeroed then. A zeroed pool is allowed.
 void pipe_pool_clear(struct pipe_pool *pool);
 
