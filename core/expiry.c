@@ -111,12 +111,12 @@ bool expiry_has(const struct broker *broker, const struct queue *queue, const st
 
 static void expiry_entry_insert(struct gate *gate, struct expiry_entry *entry)
 {
-    tree_insert_late(&gate->waits, &gate->waits_high, &entry->node, expiry_entry_before);
+    tree_insert_late(&gate->waits, &gate->waits_end, &entry->node, expiry_entry_before);
 }
 
 static void expiry_entry_remove(struct gate *gate, struct expiry_entry *entry)
 {
-    tree_remove_late(&gate->waits, &gate->waits_high, &entry->node, expiry_entry_before);
+    tree_remove_late(&gate->waits, &gate->waits_end, &entry->node, expiry_entry_before);
 }
 
 // False without memory.
@@ -174,7 +174,7 @@ static void expiry_drop_index(struct broker *broker, struct gate *gate)
         broker->gates.dropped = gate->waits.root;
     }
     gate->waits = (struct tree){.root = NULL};
-    gate->waits_high = NULL;
+    gate->waits_end = (struct tree_end){NULL, NULL};
     expiry_set_unindexed(gate, 0, NSEC_NEVER);
 }
 

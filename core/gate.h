@@ -35,10 +35,10 @@ struct gate {
     bool expires; // it is counted in broker->gates.expiring
     struct timer
         over; // in broker->timers.expiries: the first job expires, or jobs are to be indexed
-    struct tree waits;            // the ready jobs by the moments at which they became ready
-    struct tree_node *waits_high; // its last node of high rank, if known
-    uint64_t unindexed;           // ready jobs that are not in it yet
-    nsec_t indexes_at;            // when indexing continues; NSEC_NEVER without any
+    struct tree waits; // the ready jobs by the moments at which they became ready
+    struct tree_end waits_end;
+    uint64_t unindexed;   // ready jobs that are not in it yet
+    nsec_t indexes_at;    // when indexing continues; NSEC_NEVER without any
     uint64_t indexed_seq; // the place among ready jobs up to which it has all; all zero: none
     uint32_t indexed_pri;
 

@@ -170,7 +170,7 @@ static void job_leave_state(struct broker *broker, struct queue *queue, struct j
 
     switch (state) {
     case JOB_READY:
-        tree_remove_late(&queue->ready, &queue->ready_high, &job->place.tree, job_ready_before);
+        tree_remove_late(&queue->ready, &queue->ready_end, &job->place.tree, job_ready_before);
         queue->ready_in[band_of(job->pri)]--;
         broker->count.ready_in[band_of(job->pri)]--;
         if (tree_empty(&queue->ready)) {
@@ -201,7 +201,7 @@ static void job_leave_state(struct broker *broker, struct queue *queue, struct j
 
 static void job_enter_ready(struct broker *broker, struct queue *queue, struct job *job)
 {
-    tree_insert_late(&queue->ready, &queue->ready_high, &job->place.tree, job_ready_before);
+    tree_insert_late(&queue->ready, &queue->ready_end, &job->place.tree, job_ready_before);
     queue->ready_in[band_of(job->pri)]++;
     broker->count.ready_in[band_of(job->pri)]++;
     if (tree_first(&queue->ready) == &job->place.tree) {

@@ -48,7 +48,7 @@ struct queue {
 
     // Used for each job that comes or goes.
     struct tree ready;
-    struct tree_node *ready_high; // its last node of high rank, if known
+    struct tree_end ready_end;
     struct list_node job_waits;   // subscriptions of waiting sessions, longest waiting first
     struct list_node nudge_waits; // of those that wait for a nudge
     uint64_t jobs[JOB_STATES];

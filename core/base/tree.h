@@ -76,13 +76,18 @@ static inline void tree_insert_below(struct tree_node **link, struct tree_node *
     *right = NULL;
 }
 
+// The only node needs no rank: saves 0.8 % of a reserve and a delete, by tests/budget.
+static inline void tree_insert_only(struct tree *tree, struct tree_node *node)
+{
+    *tree = (struct tree){.root = node, .first = node};
+    node->left = NULL;
+    node->right = NULL;
+}
+
 static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_before before)
 {
     if (!tree->root) {
-        // The only node needs no rank: saves 0.8 % of a reserve and a delete, by tests/budget.
-        *tree = (struct tree){.root = node, .first = node};
-        node->left = NULL;
-        node->right = NULL;
+        tree_insert_only(tree, node);
         return;
     }
     if (before(node, tree->first)) {
@@ -94,40 +99,71 @@ static inline void tree_insert(struct tree *tree, struct tree_node *node, tree_b
 // One node in 64 has a rank at or above this.
 #define TREE_HIGH (UINT64_C(63) << 58)
 
-// The last node of high rank; NULL for none. All nodes after it have low rank, so it is on the
-// right edge, and they are in its right subtree.
-static inline struct tree_node *tree_last_high(const struct tree *tree)
-{
-    struct tree_node *last = NULL;
+// The end of a large tree to which most nodes are added last. All zero: not known.
+struct tree_end {
+    struct tree_node *last;
+    // The last node of high rank; NULL for none. All nodes after it have low rank, so it is on the
+    // right edge, and they are in its right subtree.
+    struct tree_node *high;
+};
 
-    for (struct tree_node *node = tree->root; node && tree_rank(node) >= TREE_HIGH;
-         node = node->right) {
-        last = node;
+static inline struct tree_end tree_find_end(const struct tree *tree)
+{
+    struct tree_end end = {NULL, NULL};
+
+    for (struct tree_node *node = tree->root; node; node = node->right) {
+        end.last = node;
+        if (tree_rank(node) >= TREE_HIGH) {
+            end.high = node;
+        }
     }
-    return last;
+    return end;
 }
 
-// The same as tree_insert(), for a large tree to which most nodes are added near its end: the
-// search begins at `*high`, the last node of high rank (NULL: not known), and takes a few steps for
-// any size. With 4,000 jobs this saves 6 % of a pipelined put, by tests/budget. Nodes of such a
-// tree are removed by tree_remove_late().
-static inline void tree_insert_late(struct tree *tree, struct tree_node **high,
-                                    struct tree_node *node, tree_before before)
+// Inserts a node after all others, below `link`, which is on the right edge.
+static inline void tree_append_below(struct tree_node **link, struct tree_node *node, uint64_t rank)
 {
-    uint64_t rank = tree_rank(node);
-    bool after;
-
-    if (!*high) {
-        *high = tree_last_high(tree);
+    while (*link && tree_rank(*link) > rank) {
+        link = &(*link)->right;
     }
-    after = !*high || before(*high, node);
-    if (*high && after && rank < TREE_HIGH) {
-        tree_insert_below(&(*high)->right, node, rank, before);
+    node->left = *link;
+    node->right = NULL;
+    *link = node;
+}
+
+// The same as tree_insert(), for a large tree to which most nodes are added at the end or near it:
+// the search begins at the last node of high rank, and takes a few steps for any size. Nodes of
+// such a tree are removed by tree_remove_late(). With 4,000 jobs, beginning there saves 6 % of a
+// pipelined put, and comparing only with the last node another 3 %, by tests/budget.
+static inline void tree_insert_late(struct tree *tree, struct tree_end *end, struct tree_node *node,
+                                    tree_before before)
+{
+    uint64_t rank;
+    bool low, after;
+
+    if (!tree->root) {
+        tree_insert_only(tree, node);
+        return;
+    }
+    if (!end->last) {
+        *end = tree_find_end(tree);
+    }
+    rank = tree_rank(node);
+    low = rank < TREE_HIGH;
+    if (before(end->last, node)) {
+        tree_append_below(end->high && low ? &end->high->right : &tree->root, node, rank);
+        end->last = node;
+        end->high = low ? end->high : node;
+        return;
+    }
+    after = !end->high || before(end->high, node);
+    if (end->high && after && low) {
+        tree_insert_below(&end->high->right, node, rank, before);
         return;
     }
     tree_insert(tree, node, before);
-    if (after && rank >= TREE_HIGH) {
-        *high = node;
+    if (after && !low) {
+        end->high = node;
     }
 }
 
@@ -185,11 +221,11 @@ static inline void tree_remove(struct tree *tree, struct tree_node *node, tree_b
 }
 
 // The same as tree_remove(), for a tree that uses tree_insert_late().
-static inline void tree_remove_late(struct tree *tree, struct tree_node **high,
-                                    struct tree_node *node, tree_before before)
+static inline void tree_remove_late(struct tree *tree, struct tree_end *end, struct tree_node *node,
+                                    tree_before before)
 {
-    if (*high == node) {
-        *high = NULL;
+    if (node == end->last || node == end->high) {
+        *end = (struct tree_end){NULL, NULL};
     }
     tree_remove(tree, node, before);
 }

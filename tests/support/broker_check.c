@@ -330,10 +330,12 @@ static void check_buried(struct census *census, const struct queue *queue)
     }
 }
 
-// The stored last node of high rank is right.
-static void check_shortcut(const struct queue *queue)
+// What is stored of the end of a tree is right.
+static void check_tree_end(const struct tree *tree, const struct tree_end *end)
 {
-    ENSURE(!queue->ready_high || queue->ready_high == tree_last_high(&queue->ready));
+    struct tree_end right = tree_find_end(tree);
+
+    ENSURE(end->last ? end->last == right.last && end->high == right.high : !end->high);
 }
 
 static bool has_waiter(const struct queue *queue)
@@ -383,7 +385,7 @@ static void check_expiry(struct census *census, const struct queue *queue)
     const struct job *job = NULL;
 
     check_tree(&gate->waits, census, count_indexed, &entries);
-    ENSURE(!gate->waits_high || gate->waits_high == tree_last_high(&gate->waits));
+    check_tree_end(&gate->waits, &gate->waits_end);
     if (!gate->expires) {
         ENSURE(entries == 0 && gate->unindexed == 0 && gate->over.at == NSEC_NEVER);
         ENSURE(!(queue->closed & CLOSED_EXPIRING));
@@ -456,7 +458,7 @@ static void check_queue(struct census *census, const struct queue *queue)
     census->subscriptions += queue->subscriptions;
     check_queue_flags(census, queue);
     check_gate(census, queue);
-    check_shortcut(queue);
+    check_tree_end(&queue->ready, &queue->ready_end);
 }
 
 static void visit_open(struct census *census, const struct tree_node *node, void *context)
