@@ -94,7 +94,8 @@ struct bean_command {
     struct slice key; // of a `put-unique`
 };
 
-// Sets the fields that the verb has and leaves the others unchanged. An unknown command, or a line
+// Parses a line as it is in the input: a CR follows it, and may be read. Sets the fields that the
+// verb has and leaves the others unchanged. An unknown command, or a line
 // that contains NUL, has the verb BEAN_UNKNOWN and the validity BEAN_GOOD or BEAN_BAD.
 void bean_parse(struct slice line, struct bean_command *command);
 

@@ -8,24 +8,41 @@
 
 typedef enum bean_validity (*bean_parse_fn)(struct slice rest, struct bean_command *command);
 
+// The CR after the line is neither a space nor a digit, and ends the loops here: not comparing with
+// the end of the line is worth 3 % of a pipelined put, by tests/budget.
+
 static inline void bean_skip_spaces(struct slice *rest)
 {
     const char *at = rest->ptr, *end = slice_end(*rest);
 
-    while (at < end && *at == ' ') {
+    while (*at == ' ') {
         at++;
     }
     *rest = slice_of(at, (size_t)(end - at));
 }
 
-// Takes decimal digits off the front. False: there are none, or the number exceeds `max`.
-static inline bool bean_take_digits(struct slice *rest, uint64_t max, uint64_t *number)
+// Takes decimal digits off the front. False: there are none, or the number is above UINT64_MAX.
+static inline bool bean_take_digits(struct slice *rest, uint64_t *number)
 {
-    const char *start = rest->ptr, *end = slice_end(*rest);
-    const char *at = digits_take(start, end, number);
+    const char *at = rest->ptr, *end = slice_end(*rest);
+    uint64_t value = 0;
 
-    if (!at || at == start || *number > max) {
-        return false;
+    for (;;) {
+        unsigned digit = (unsigned)(unsigned char)*at - '0';
+
+        if (digit > 9) {
+            break;
+        }
+        value = value * 10 + digit;
+        at++;
+    }
+    *number = value;
+    // One comparison for no digits and for too many.
+    if ((size_t)(at - rest->ptr) - 1 >= DIGITS_FIT) {
+        at = at == rest->ptr ? NULL : digits_take_many(rest->ptr, at, number);
+        if (!at) {
+            return false;
+        }
     }
     *rest = slice_of(at, (size_t)(end - at));
     return true;
@@ -34,15 +51,14 @@ static inline bool bean_take_digits(struct slice *rest, uint64_t max, uint64_t *
 static inline bool bean_take_u64(struct slice *rest, uint64_t *number)
 {
     bean_skip_spaces(rest);
-    return bean_take_digits(rest, UINT64_MAX, number);
+    return bean_take_digits(rest, number);
 }
 
 static inline bool bean_take_u32(struct slice *rest, uint32_t *number)
 {
     uint64_t value;
 
-    bean_skip_spaces(rest);
-    if (!bean_take_digits(rest, UINT32_MAX, &value)) {
+    if (!bean_take_u64(rest, &value) || value > UINT32_MAX) {
         return false;
     }
     *number = (uint32_t)value;
@@ -195,7 +211,7 @@ static enum bean_validity bean_parse_kick(struct slice rest, struct bean_command
     if (negative || (rest.len && *rest.ptr == '+')) {
         rest = slice_from(rest, 1);
     }
-    if (!bean_take_digits(&rest, UINT64_MAX, &value)) {
+    if (!bean_take_digits(&rest, &value)) {
         return BEAN_BAD;
     }
     command->bound = (uint32_t)(negative ? 0 - value : value);

@@ -423,7 +423,7 @@ static void pause_tube_skips_spaces_and_checks_the_name_late(void **state)
     assert_int_equal(parse_text("pause-tube  default  9").delay, 9);
 }
 
-static void the_parser_reads_nothing_beyond_the_line(void **state)
+static void the_parser_reads_nothing_beyond_the_cr(void **state)
 {
     static const char *const lines[] = {
         "put 4294967295 0 1 65535",
@@ -447,9 +447,11 @@ static void the_parser_reads_nothing_beyond_the_line(void **state)
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         for (size_t len = 0; len <= strlen(lines[i]); len++) {
             struct bean_command command;
+            char *line = end - len - 1;
 
-            memcpy(end - len, lines[i], len);
-            bean_parse(slice_of(end - len, len), &command);
+            memcpy(line, lines[i], len);
+            line[len] = '\r';
+            bean_parse(slice_of(line, len), &command);
         }
     }
     wire_pages_unmap(pages);
@@ -474,7 +476,7 @@ int main(void)
         cmocka_unit_test(names_have_one_to_two_hundred_bytes),
         cmocka_unit_test(exactly_one_space_precedes_a_name),
         cmocka_unit_test(pause_tube_skips_spaces_and_checks_the_name_late),
-        cmocka_unit_test(the_parser_reads_nothing_beyond_the_line),
+        cmocka_unit_test(the_parser_reads_nothing_beyond_the_cr),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
