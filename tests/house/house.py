@@ -9,9 +9,9 @@ import shlex
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# Each room, and those whose public headers it may include, as ARCHITECTURE.md has it.
+# Each room, and the rooms whose public headers it may include.
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
-# Whoever sees HTTP sees HTTP/1.1, and the rules; whoever sees Gearman, the calendar; whoever sees
+# A room that sees HTTP also sees HTTP/1.1 and the rules; one that sees Gearman, the calendar; one that sees
 # admin, lines of jobs.
 FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "http1", "access", "admin",
               "schedule", "transfer", "push"}
