@@ -2,7 +2,7 @@
 #include "proto_beanstalk/bean_parse.h"
 
 #include "core/base/digits.h"
-#include "proto_common/caller.h"
+#include "proto_common/wire.h"
 
 #include <stddef.h>
 

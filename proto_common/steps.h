@@ -14,7 +14,7 @@
 #include "core/base/slice.h"
 #include "core/broker.h"
 
-#include "proto_common/feed.h"
+#include "proto_common/frontend.h"
 #include "proto_common/intake.h"
 #include "proto_common/wire.h"
 

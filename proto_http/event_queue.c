@@ -3,7 +3,7 @@
 
 #include "core/base/memory.h"
 #include "http1/events.h"
-#include "proto_common/json_string.h"
+#include "proto_common/json_body.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 // connection must be closed.
 
 #include "core/grants.h"
-#include "proto_common/caller.h"
+#include "proto_common/wire.h"
 #include "server/conn/rule_set.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Strings of JSON that are made a part at a time: jansson would make the same.
-#include "proto_common/json_string.h"
+#include "proto_common/json_body.h"
 
 #include <jansson.h>
 #include <setjmp.h>
