@@ -26,6 +26,18 @@
 #include "core/record.h"
 #include "core/status.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+// How far a start is that gives the broker its jobs back: the one description of it, from the
+// journal to the answers for operators.
+struct restore_progress {
+    uint64_t read; // bytes or, of some sources of an import, rows
+    uint64_t size; // of all that is to be read; 0: not known yet
+    uint64_t jobs; // that the broker has been given back, approximately
+    bool imports;  // the store has been read, and jobs of another broker are being imported
+};
+
 // Restores the job, in place of the job of that id if there is one. STATUS_NO_MEMORY;
 // STATUS_BAD_NAME or STATUS_TOO_LARGE if no job can be like that. If `image->blob` is not NULL, it
 // contains the body, and a reference is taken; else the body is copied.

@@ -191,15 +191,18 @@ bool journal_open(struct journal *journal, struct broker *broker, struct error_t
            (!restored.damaged || journal_rewrite_damaged(journal, why));
 }
 
-void journal_progress(const struct journal *journal, struct journal_progress *progress)
+void journal_progress(const struct journal *journal, struct restore_progress *progress)
 {
-    const struct opening_progress *now = &journal->progress;
+    const struct opening_counters *now = &journal->progress;
+    uint64_t read = atomic_load_explicit(&now->read, memory_order_relaxed);
+    uint64_t size = atomic_load_explicit(&now->size, memory_order_relaxed);
 
-    progress->read = atomic_load_explicit(&now->read, memory_order_relaxed);
-    progress->size = atomic_load_explicit(&now->size, memory_order_relaxed);
-    // The torn end that a crash leaves is read more than once.
-    progress->read = progress->read < progress->size ? progress->read : progress->size;
-    progress->jobs = atomic_load_explicit(&now->jobs, memory_order_relaxed);
+    *progress = (struct restore_progress){
+        // The torn end that a crash leaves is read more than once.
+        .read = read < size ? read : size,
+        .size = size,
+        .jobs = atomic_load_explicit(&now->jobs, memory_order_relaxed),
+    };
 }
 
 void journal_stop_opening(struct journal *journal)

@@ -29,6 +29,7 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/record.h"
+#include "core/restore.h"
 #include "journal/worker.h"
 
 #include <stdbool.h>
@@ -67,12 +68,7 @@ void journal_discard(struct storage *storage);
 bool journal_open(struct journal *journal, struct broker *broker, struct error_text *why) MUST_USE;
 
 // How far journal_open() is; any thread may ask.
-struct journal_progress {
-    uint64_t read; // bytes, at most `size`
-    uint64_t size; // of all segments to be read; 0: not known yet
-    uint64_t jobs; // that the broker has been given back, approximately
-};
-void journal_progress(const struct journal *journal, struct journal_progress *progress);
+void journal_progress(const struct journal *journal, struct restore_progress *progress);
 // Makes journal_open() return soon, most likely with false: after the current call of the storage.
 void journal_stop_opening(struct journal *journal);
 

@@ -54,39 +54,40 @@ static inline int slot_run(const struct task_slot *slot, struct task *task)
 }
 
 //
-// How far opening is: any thread may read it, and set `stop`
+// The counters behind struct restore_progress, and the order to stop: the thread that opens the
+// journal counts, any thread may read them and set `stop`
 //
 
-struct opening_progress {
+struct opening_counters {
     atomic_bool stop;
-    atomic_uint_least64_t read; // bytes
-    atomic_uint_least64_t size; // of all that is to be read; 0: not known yet
-    atomic_uint_least64_t jobs; // that the broker has been given back, approximately
+    atomic_uint_least64_t read;
+    atomic_uint_least64_t size;
+    atomic_uint_least64_t jobs;
 };
 
-static inline bool progress_stops(const struct opening_progress *progress)
+static inline bool progress_stops(const struct opening_counters *progress)
 {
     return atomic_load_explicit(&progress->stop, memory_order_relaxed);
 }
 
-static inline void progress_add(struct opening_progress *progress, uint64_t bytes)
+static inline void progress_add(struct opening_counters *progress, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&progress->read, bytes, memory_order_relaxed);
 }
 
-static inline void progress_set_jobs(struct opening_progress *progress, uint64_t jobs)
+static inline void progress_set_jobs(struct opening_counters *progress, uint64_t jobs)
 {
     atomic_store_explicit(&progress->jobs, jobs, memory_order_relaxed);
 }
 
 // More bytes are to be read.
-static inline void progress_grow(struct opening_progress *progress, uint64_t bytes)
+static inline void progress_grow(struct opening_counters *progress, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&progress->size, bytes, memory_order_relaxed);
 }
 
 // Reading of `size` bytes begins.
-static inline void progress_begin(struct opening_progress *progress, uint64_t size)
+static inline void progress_begin(struct opening_counters *progress, uint64_t size)
 {
     atomic_store_explicit(&progress->read, 0, memory_order_relaxed);
     atomic_store_explicit(&progress->size, size, memory_order_relaxed);
@@ -209,7 +210,7 @@ struct journal {
     struct journal_settings settings; // segment_size is the effective one
     struct storage *storage;
     struct broker *broker;
-    struct opening_progress progress;
+    struct opening_counters progress;
     bool opened;  // the core appends
     bool closing; // everything is synced from now on
 

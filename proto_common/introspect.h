@@ -14,7 +14,7 @@
 
 #include "core/base/error_text.h"
 #include "core/base/nsec.h"
-
+#include "core/restore.h"
 #include "proto_common/refusal.h"
 
 #include <stdbool.h>
@@ -85,13 +85,6 @@ struct introspect_journal {
     uint64_t errors;
     bool failing;
     uint64_t disk_free; // bytes; UINT64_MAX: unknown
-};
-
-// The progress of reading the journal at the start.
-struct introspect_opening {
-    uint64_t done, total; // bytes
-    uint64_t jobs;
-    bool imports; // the journal has been read, and jobs of another broker are being imported
 };
 
 struct introspect_setting {
@@ -200,7 +193,7 @@ struct introspect {
     // own a journal that others follow.
     bool (*hand_over)(void *host);
     // True while the journal is being read: the broker has no jobs yet.
-    bool (*opening)(void *host, struct introspect_opening *opening);
+    bool (*opening)(void *host, struct restore_progress *progress);
     // The setting of that index, in the order of the manual; false behind the last one.
     bool (*setting)(void *host, size_t index, struct introspect_setting *setting);
     // NULL while the journal is being read.

@@ -510,7 +510,7 @@ bool importing_work(struct importing *importing, struct instant now, struct erro
     return good;
 }
 
-void importing_progress(const struct importing *importing, struct store_progress *progress)
+void importing_progress(const struct importing *importing, struct restore_progress *progress)
 {
     struct source_progress source = {.jobs = 0};
     uint64_t done = importing->tally.jobs + importing->tally.there + importing->tally.joined;
@@ -518,8 +518,10 @@ void importing_progress(const struct importing *importing, struct store_progress
     if (importing->source) {
         source_progress(importing->source, &source);
     }
-    *progress = (struct store_progress){
-        .read = source.read, .size = 2 * source.size, .jobs = importing->tally.jobs};
+    *progress = (struct restore_progress){.read = source.read,
+                                          .size = 2 * source.size,
+                                          .jobs = importing->tally.jobs,
+                                          .imports = true};
     if (importing->stage > IMPORTING_SURVEY && source.jobs > 0) {
         progress->read += (uint64_t)((double)source.size * (double)done / (double)source.jobs);
     }

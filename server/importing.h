@@ -78,7 +78,7 @@ static inline bool importing_waits(const struct importing *importing)
 }
 
 // The survey counts as half of the progress.
-void importing_progress(const struct importing *importing, struct store_progress *progress);
+void importing_progress(const struct importing *importing, struct restore_progress *progress);
 
 // Call before clients are served, and so may learn ids. False with the reason.
 bool importing_serve(struct importing *importing, struct error_text *why) MUST_USE;

@@ -42,19 +42,11 @@ static void server_renew_usage(struct server *server)
     }
 }
 
-static bool introspect_opening(void *host, struct introspect_opening *opening)
+static bool introspect_opening(void *host, struct restore_progress *progress)
 {
     const struct server *server = host;
-    struct store_progress progress;
-    bool opens = opening_progress(&server->opening, &progress);
 
-    if (opens) {
-        *opening = (struct introspect_opening){.done = progress.read,
-                                               .total = progress.size,
-                                               .jobs = progress.jobs,
-                                               .imports = opening_imports(&server->opening)};
-    }
-    return opens;
+    return opening_progress(&server->opening, progress);
 }
 
 // While the store is being opened, no other thread may use it.

@@ -21,7 +21,7 @@ static void look(evutil_socket_t fd, short what, void *context)
 {
     struct opening *opening = context;
     struct store *store = opening->store;
-    struct store_progress progress;
+    struct restore_progress progress;
 
     (void)fd;
     (void)what;
@@ -62,7 +62,7 @@ void opening_stop(struct opening *opening)
     }
 }
 
-bool opening_progress(const struct opening *opening, struct store_progress *progress)
+bool opening_progress(const struct opening *opening, struct restore_progress *progress)
 {
     if (!opening->stand_in) {
         return false;

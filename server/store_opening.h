@@ -72,7 +72,7 @@ static inline void opening_is_ready(struct opening *opening)
 }
 
 // How far it is; false where it has not begun, or is over.
-bool opening_progress(const struct opening *opening, struct store_progress *progress);
+bool opening_progress(const struct opening *opening, struct restore_progress *progress);
 
 // Whether that is how far the jobs of another broker are.
 static inline bool opening_imports(const struct opening *opening)

@@ -33,9 +33,9 @@ static enum http1_next answer_healthz(struct http1_conn *conn, struct slice body
 }
 
 static enum http1_next reply_opening(struct http1_conn *conn,
-                                     const struct introspect_opening *opening)
+                                     const struct restore_progress *opening)
 {
-    uint64_t percent = opening->total ? opening->done * 100 / opening->total : 0;
+    uint64_t percent = opening->size ? opening->read * 100 / opening->size : 0;
     char text[TEXT_MAX];
 
     (void)snprintf(text, sizeof text,
@@ -43,7 +43,7 @@ static enum http1_next reply_opening(struct http1_conn *conn,
                    " jobs so far\n",
                    opening->imports ? "the jobs of another broker are being imported"
                                     : "the journal is being read",
-                   percent, opening->done, opening->total, opening->jobs);
+                   percent, opening->read, opening->size, opening->jobs);
     return reply_text(conn, 503, text);
 }
 
@@ -100,7 +100,7 @@ static enum http1_next answer_readyz(struct http1_conn *conn, struct slice body,
 {
     const struct introspect *introspect = admin_shared(conn)->introspect;
     struct introspect_journal journal = {.failing = false};
-    struct introspect_opening opening;
+    struct restore_progress opening;
     struct introspect_cluster cluster;
     struct broker_info info;
     char text[TEXT_MAX];

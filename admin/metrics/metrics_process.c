@@ -50,7 +50,7 @@ static void sample_opening(struct process_sample *sample)
     sample->is_opening = sample->introspect->opening(sample->introspect->host, &sample->opening) &&
                          sample->cluster.role != CLUSTER_STANDBY;
     if (!sample->is_opening) {
-        sample->opening = (struct introspect_opening){.jobs = 0};
+        sample->opening = (struct restore_progress){.jobs = 0};
     }
 }
 
@@ -115,8 +115,8 @@ static void write_build_info(struct metrics_text *text, const struct metric_fami
 static void write_opening_bytes(struct metrics_text *text, const struct metric_family *family,
                                 const struct process_sample *sample)
 {
-    write_labelled(text, family, "part", "done", sample->opening.done);
-    write_labelled(text, family, "part", "all", sample->opening.total);
+    write_labelled(text, family, "part", "done", sample->opening.read);
+    write_labelled(text, family, "part", "all", sample->opening.size);
 }
 
 static void write_memory_kinds(struct metrics_text *text, const struct metric_family *family,

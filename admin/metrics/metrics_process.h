@@ -34,7 +34,7 @@ struct process_sample {
     struct introspect_descriptors descriptors;
     struct introspect_journal journal;
     bool is_opening;
-    struct introspect_opening opening;
+    struct restore_progress opening;
     struct introspect_cluster cluster; // its texts are valid in this turn only
     uint64_t schedule_count;
     struct schedule_counts schedules; // of all schedules

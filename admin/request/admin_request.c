@@ -131,7 +131,7 @@ static bool check_route_caller(struct http1_conn *conn, const struct http1_field
 static bool is_journal_opening(const struct http1_conn *conn)
 {
     const struct introspect *introspect = admin_shared(conn)->introspect;
-    struct introspect_opening opening;
+    struct restore_progress opening;
 
     return introspect && introspect->opening(introspect->host, &opening);
 }

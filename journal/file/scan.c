@@ -13,7 +13,7 @@
 // Bytes that are written back at a time.
 enum { WRITE_BACK = 65536 };
 
-bool scan_begin(struct scan *scan, const struct journal_io *io, struct opening_progress *progress)
+bool scan_begin(struct scan *scan, const struct journal_io *io, struct opening_counters *progress)
 {
     *scan = (struct scan){.io = io, .file = -1, .progress = progress, .window = malloc(WINDOW)};
     return scan->window != NULL;

@@ -29,7 +29,7 @@ struct scan {
     uint64_t at;                       // where the next record is expected
     uint64_t record_at;                // where the last one began
     bool pass_over;                    // bytes that cannot be read are passed over
-    struct opening_progress *progress; // counts bytes read; if it says stop: ECANCELED
+    struct opening_counters *progress; // counts bytes read; if it says stop: ECANCELED
     int error;                         // an errno value; ENOMEM: no memory
     uint64_t error_at;                 // the offset of the error
 
@@ -41,7 +41,7 @@ struct scan {
 
 // False without memory. scan_finish() is to be called in any case.
 bool scan_begin(struct scan *scan, const struct journal_io *io,
-                struct opening_progress *progress) MUST_USE;
+                struct opening_counters *progress) MUST_USE;
 void scan_finish(struct scan *scan);
 
 // Opens a file and returns its size, which becomes the limit. 0 or an errno value.

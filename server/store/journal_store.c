@@ -115,18 +115,15 @@ static bool journal_store_is_opening(const struct store *store)
     return !worker_thread_idle(journal_store_of(store)->thread);
 }
 
-static void journal_store_progress(const struct store *store, struct store_progress *progress)
+static void journal_store_progress(const struct store *store, struct restore_progress *progress)
 {
-    struct journal_progress now;
-
-    journal_progress(journal_store_of(store)->journal, &now);
-    *progress = (struct store_progress){.read = now.read, .size = now.size, .jobs = now.jobs};
+    journal_progress(journal_store_of(store)->journal, progress);
 }
 
 static bool journal_store_log_progress(struct store *store, nsec_t since_for)
 {
     struct journal_store *js = journal_store_of(store);
-    struct journal_progress progress;
+    struct restore_progress progress;
     bool moves;
 
     journal_progress(js->journal, &progress);

@@ -42,9 +42,9 @@ bool store_is_opening(const struct store *store)
     return store && store->ops->is_opening(store);
 }
 
-void store_progress(const struct store *store, struct store_progress *progress)
+void store_progress(const struct store *store, struct restore_progress *progress)
 {
-    *progress = (struct store_progress){0};
+    *progress = (struct restore_progress){0};
     if (store) {
         store->ops->progress(store, progress);
     }

@@ -16,6 +16,7 @@
 #include "core/base/error_text.h"
 #include "core/base/fence.h"
 #include "core/broker.h"
+#include "core/restore.h"
 #include "proto_common/introspect.h"
 #include "server/net/budget.h"
 
@@ -28,13 +29,6 @@ struct store_options {
     bool must_exist;    // do not create a missing directory
     bool yields;        // let other processes own the store first, after a handover
     bool again;         // this process has owned or followed the store: if it is refused, wait
-};
-
-// How far opening is.
-struct store_progress {
-    uint64_t read; // bytes
-    uint64_t size; // of all that is to be read; 0: not known yet
-    uint64_t jobs; // that the broker has been given back, approximately
 };
 
 // Who owns a store that several processes may share.
@@ -65,7 +59,7 @@ struct store_ops {
     bool (*open_begin)(struct store *store, struct event_base *base, struct broker *broker,
                        struct error_text *why);
     bool (*is_opening)(const struct store *store);
-    void (*progress)(const struct store *store, struct store_progress *progress);
+    void (*progress)(const struct store *store, struct restore_progress *progress);
     // Logs the progress, `since_for` after opening began. Returns whether there was any since the
     // last call.
     bool (*log_progress)(struct store *store, nsec_t since_for);
@@ -133,7 +127,7 @@ void store_record(struct store *store, struct broker_options *options);
 bool store_open_begin(struct store *store, struct event_base *base, struct broker *broker,
                       struct error_text *why) MUST_USE;
 bool store_is_opening(const struct store *store);
-void store_progress(const struct store *store, struct store_progress *progress);
+void store_progress(const struct store *store, struct restore_progress *progress);
 void store_stop_opening(struct store *store);
 bool store_open_end(struct store *store, struct error_text *why) MUST_USE;
 const char *store_host(const struct store *store);

@@ -46,7 +46,7 @@ static void metrics_of_the_process_are_written(void **state)
     const struct http_answer *answer;
 
     t->introspect.is_opening = true;
-    t->introspect.opening = (struct introspect_opening){.done = 250, .total = 1000, .jobs = 7};
+    t->introspect.opening = (struct restore_progress){.read = 250, .size = 1000, .jobs = 7};
     t->introspect.protocols[1].refusals[REFUSAL_TOKEN] = 77;
     answer = asks(t->a, SEES("/metrics"), 200);
     sample_is(answer, "tandem_build_info{version=\"0.1.0\"}", 1);

@@ -20,7 +20,7 @@ static void while_the_journal_is_read_it_is_not_ready_and_shows_the_progress(voi
     struct admin *t = *state;
 
     t->introspect.is_opening = true;
-    t->introspect.opening = (struct introspect_opening){.done = 250, .total = 1000, .jobs = 7};
+    t->introspect.opening = (struct restore_progress){.read = 250, .size = 1000, .jobs = 7};
     body_is(asks(t->a, SEES("/readyz"), 503),
             "the journal is being read: 25 %, 250 of 1000 bytes, 7 jobs so far\n");
     asks(t->b, SEES("/healthz"), 200);

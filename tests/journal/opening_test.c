@@ -15,7 +15,7 @@ static struct {
     unsigned long stop_at;
     unsigned long calls;
     unsigned long reads_after;
-    struct journal_progress progress;
+    struct restore_progress progress;
 } stopping;
 
 static void count_call(void)

@@ -96,7 +96,7 @@ static bool on_hand_over(void *host)
     return introspect->hands_over;
 }
 
-static bool on_opening(void *host, struct introspect_opening *opening)
+static bool on_opening(void *host, struct restore_progress *opening)
 {
     const struct wire_introspect *introspect = host;
 
@@ -436,7 +436,7 @@ void wire_introspect_init(struct wire_introspect *introspect)
                                                       .durability = "",
                                                       .why = ""};
     introspect->descriptors = (struct introspect_descriptors){.open = 48, .limit = 1024};
-    introspect->opening = (struct introspect_opening){.done = 250, .total = 1000, .jobs = 12};
+    introspect->opening = (struct restore_progress){.read = 250, .size = 1000, .jobs = 12};
 }
 
 struct introspect_connection *wire_introspect_add(struct wire_introspect *introspect,

@@ -55,7 +55,7 @@ struct wire_introspect {
     bool hands_over;                   // what is answered to whoever asks for it
     unsigned hand_overs;               // how often that was
     bool is_opening;
-    struct introspect_opening opening;
+    struct restore_progress opening;
     struct introspect_setting settings[WIRE_INTROSPECT_SETTINGS];
     size_t setting_count;
     const char *config_file;

@@ -73,7 +73,7 @@ static bool shared_is_opening(const struct store *store)
     return shared->began && !shared->opened && !shared->stopped && !atomic_load(&world->owns);
 }
 
-static void shared_progress(const struct store *store, struct store_progress *progress)
+static void shared_progress(const struct store *store, struct restore_progress *progress)
 {
     (void)store;
     (void)progress;

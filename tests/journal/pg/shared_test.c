@@ -61,7 +61,7 @@ static void a_standby_has_all_acknowledged_jobs(void **state)
 
 static void opening_says_how_much_it_has_read(void **state)
 {
-    struct journal_progress progress;
+    struct restore_progress progress;
 
     (void)state;
     member_begin(&bed->a);
