@@ -2,13 +2,6 @@
 #ifndef TANDEM_ACCESS_ACCESS_H
 #define TANDEM_ACCESS_ACCESS_H
 
-// Access control: the rules of one file, and the rights that they grant to a caller. A caller is
-// identified by its address, its user, its certificate or its token. The rules that match a caller
-// add up. The result is a set of grants (core/grants.h), and only the core checks them. ACCESS.md
-// describes the syntax of the rules.
-//
-// Rules do not change: reading the file again makes new ones. One thread uses them.
-
 #include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -18,6 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+// Access control: the rules of one file, and the rights that they grant to a caller. A caller is
+// identified by its address, its user, its certificate or its token. The rules that match a caller
+// add up. The result is a set of grants (core/grants.h), and only the core checks them. ACCESS.md
+// describes the syntax of the rules.
+//
+// Rules do not change: reading the file again makes new ones. One thread uses them.
 
 // The maximum number of names of a peer that are compared with rules.
 #define ACCESS_NAMES_MAX 64

@@ -2,12 +2,11 @@
 #ifndef TANDEM_ACCESS_PARSE_H
 #define TANDEM_ACCESS_PARSE_H
 
-// Parses a file of rules, one in each line, or a file of HTTP tokens, one in each line.
-
 #include "access/rules.h"
-
 #include "core/base/macros.h"
 #include "core/base/slice.h"
+
+// Parses a file of rules, one in each line, or a file of HTTP tokens, one in each line.
 
 // The first error in a text.
 struct parse_error {

@@ -12,23 +12,23 @@
 // The part of an IPv6 address that identifies a bucket.
 #define NETWORK_BYTES 8
 
-enum origin { ORIGIN_UNKNOWN, ORIGIN_ADDRESS, ORIGIN_USER };
+enum throttle_origin { ORIGIN_UNKNOWN, ORIGIN_ADDRESS, ORIGIN_USER };
 
 // The peers that share a bucket.
-struct key {
+struct throttle_key {
     uint64_t words[2];
     uint64_t origin;
 };
 
-struct bucket {
-    struct key key;
+struct throttle_bucket {
+    struct throttle_key key;
     nsec_t empty_at;
 };
 
 struct throttle {
     size_t count;
     nsec_t all_empty_at;
-    struct bucket buckets[THROTTLE_ADDRESSES];
+    struct throttle_bucket buckets[THROTTLE_ADDRESSES];
 };
 
 struct throttle *throttle_new(void)
@@ -41,9 +41,9 @@ void throttle_free(struct throttle *throttle)
     free(throttle);
 }
 
-static struct key key_of(const struct access_peer *peer)
+static struct throttle_key throttle_key_of(const struct access_peer *peer)
 {
-    struct key key = {.origin = ORIGIN_UNKNOWN};
+    struct throttle_key key = {.origin = ORIGIN_UNKNOWN};
 
     if (peer->has_address) {
         bool v4 = IN6_IS_ADDR_V4MAPPED(&peer->address);
@@ -57,22 +57,22 @@ static struct key key_of(const struct access_peer *peer)
     return key;
 }
 
-static bool same(const struct key *a, const struct key *b)
+static bool throttle_key_equal(const struct throttle_key *a, const struct throttle_key *b)
 {
     return a->words[0] == b->words[0] && a->words[1] == b->words[1] && a->origin == b->origin;
 }
 
 nsec_t throttle_ask(const struct throttle *throttle, const struct access_peer *peer, nsec_t now)
 {
-    const struct key key = key_of(peer);
+    const struct throttle_key key = throttle_key_of(peer);
 
     if (now >= throttle->all_empty_at) {
         return 0;
     }
     for (size_t i = 0; i < throttle->count; i++) {
-        const struct bucket *bucket = &throttle->buckets[i];
+        const struct throttle_bucket *bucket = &throttle->buckets[i];
 
-        if (same(&bucket->key, &key)) {
+        if (throttle_key_equal(&bucket->key, &key)) {
             return bucket->empty_at - now > FULL_FOR ? bucket->empty_at - FULL_FOR : 0;
         }
     }
@@ -80,14 +80,15 @@ nsec_t throttle_ask(const struct throttle *throttle, const struct access_peer *p
 }
 
 // The bucket of the key, or an empty one, or the one with the fewest drops.
-static struct bucket *bucket_for(struct throttle *throttle, const struct key *key)
+static struct throttle_bucket *throttle_find_bucket(struct throttle *throttle,
+                                                    const struct throttle_key *key)
 {
-    struct bucket *fewest = &throttle->buckets[0];
+    struct throttle_bucket *fewest = &throttle->buckets[0];
 
     for (size_t i = 0; i < throttle->count; i++) {
-        struct bucket *bucket = &throttle->buckets[i];
+        struct throttle_bucket *bucket = &throttle->buckets[i];
 
-        if (same(&bucket->key, key)) {
+        if (throttle_key_equal(&bucket->key, key)) {
             return bucket;
         }
         fewest = bucket->empty_at < fewest->empty_at ? bucket : fewest;
@@ -101,13 +102,13 @@ static struct bucket *bucket_for(struct throttle *throttle, const struct key *ke
 
 void throttle_wrong(struct throttle *throttle, const struct access_peer *peer, nsec_t now)
 {
-    const struct key key = key_of(peer);
-    struct bucket *bucket;
+    const struct throttle_key key = throttle_key_of(peer);
+    struct throttle_bucket *bucket;
 
     if (now >= throttle->all_empty_at) {
         throttle->count = 0;
     }
-    bucket = bucket_for(throttle, &key);
+    bucket = throttle_find_bucket(throttle, &key);
     if (bucket->empty_at < now) {
         bucket->empty_at = now;
     }

@@ -4,14 +4,21 @@
 
 // The first word of a rule: the callers that it matches.
 
-#include "access/net.h"
-#include "access/peer.h"
-
+#include "access/access.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <sys/types.h>
+
+// A network: the addresses with a common prefix. An IPv4 address that is mapped into IPv6
+// (::ffff:a.b.c.d) counts as IPv4, so no IPv6 network contains it, not even ::/0.
+struct net {
+    struct in6_addr address; // an IPv4 address is mapped
+    unsigned bits;           // the length of the prefix in `address`, 0 to 128
+    bool v4;
+};
 
 enum who_kind { WHO_ANY, WHO_TOKEN, WHO_CERT, WHO_USER, WHO_GROUP, WHO_NET };
 
@@ -34,9 +41,28 @@ struct who {
 const char *who_read_cert(struct slice text, struct who *who) MUST_USE;
 const char *who_read_user(struct slice text, struct who *who) MUST_USE;
 const char *who_read_group(struct slice text, struct who *who) MUST_USE;
+// An address, or an address, a / and the length of a prefix.
 const char *who_read_net(struct slice text, struct who *who) MUST_USE;
 
 void who_clear(struct who *who);
+
+// The maximum length of a DNS name.
+#define PEER_HOST_MOST 255
+
+struct peer_name {
+    struct slice name; // borrowed from the peer
+    bool is_host;      // the name may be a DNS name: `folded` is the name in lower case
+    char folded[PEER_HOST_MOST];
+};
+
+// A peer, prepared for the comparison with many rules.
+struct peer {
+    const struct access_peer *known; // borrowed
+    size_t count;
+    struct peer_name names[ACCESS_NAMES_MAX]; // the names that may match a rule
+};
+
+void peer_init(struct peer *peer, const struct access_peer *known);
 
 // Whether the rule matches a peer that has shown no token.
 bool who_is_peer(const struct who *who, const struct peer *peer);
