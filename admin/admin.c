@@ -52,7 +52,6 @@ static const struct admin_route *const route_tables[] = {
     openapi_routes,
     process_routes,
     queue_routes,
-    job_list_routes,
     job_routes,
     connection_routes,
     schedule_routes,

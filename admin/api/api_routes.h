@@ -29,7 +29,6 @@ extern const struct admin_route schedule_routes[];
 
 // One job, and lists of the jobs of a queue.
 extern const struct admin_route job_routes[];
-extern const struct admin_route job_list_routes[];
 
 // Changes of many jobs or queues in the background.
 extern const struct admin_route operation_routes[];

@@ -33,7 +33,7 @@ SEES = {
     "proto_gearman": BELOW_FRONT_ENDS | {"schedule"},
     "proto_http": BELOW_FRONT_ENDS | {"http1", "access"},
     "admin/request": BELOW_FRONT_ENDS | {"http1"},
-    "admin/json": BELOW_FRONT_ENDS | {"http1", "schedule", "admin/request"},
+    "admin/json": BELOW_FRONT_ENDS | {"http1", "admin/request"},
     "admin/metrics": BELOW_FRONT_ENDS | {"http1", "schedule", "admin/request", "admin/json"},
     "admin/api": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json"},
     "admin/events": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json", "admin/api"},
