@@ -47,22 +47,10 @@ static const struct option admin_option_rows[] = {
 };
 
 static const struct admin_route *const route_tables[] = {
-    health_routes,
-    asset_routes,
-    openapi_routes,
-    process_routes,
-    queue_routes,
-    job_routes,
-    connection_routes,
-    schedule_routes,
-    policy_routes,
-    metrics_routes,
-    operation_routes,
-    event_routes,
-    import_routes,
-    export_routes,
-    deletion_routes,
-    NULL,
+    health_routes, asset_routes,   openapi_routes,    process_routes,
+    queue_routes,  job_routes,     connection_routes, schedule_routes,
+    policy_routes, metrics_routes, operation_routes,  event_routes,
+    import_routes, export_routes,  deletion_routes,   NULL,
 };
 
 // The state of the front-end. `shared` points to the other members.

@@ -34,7 +34,7 @@ enum operation_action {
 // The names in the API, ending with NULL.
 extern const char *const operation_actions[];
 
-// The request. Its slices are borrowed, and copied by operation_new().
+// The request. Its slices are borrowed, and copied by operations_start().
 struct operation_plan {
     enum operation_action action;
     struct sweep sweep;
@@ -63,18 +63,8 @@ struct operation {
     char kept[]; // the bytes of the plan's slices
 };
 
-// Begins an operation on behalf of the session's caller. STATUS_NO_MEMORY, or an error of
-// broker_sweep_begin().
-enum status operation_new(struct broker *broker, const struct session *by,
-                          const struct operation_plan *plan, struct operation **operation) MUST_USE;
-
-void operation_free(struct operation *operation);
-
-// Does a slice, and updates `position`.
-void operation_step(struct operation *operation);
-
-// Ends the operation; completed changes stay. Does nothing if it has ended.
-void operation_cancel(struct operation *operation);
+// Whether the session's caller may see the operation.
+bool operation_visible(const struct operation *operation, const struct session *session);
 
 // `Operation`; NULL if there is no memory.
 json_t *operation_json(const struct operation *operation);
@@ -102,6 +92,19 @@ void operations_begin(struct operations *operations);
 
 // Frees all operations; completed changes stay.
 void operations_end(struct operations *operations);
+
+// Begins an operation on behalf of the session's caller, and does its first slice, with which a
+// short operation ends. Fewer than OPERATIONS_RUNNING must be running. STATUS_NO_MEMORY, or an
+// error of broker_sweep_begin().
+enum status operations_start(struct operations *operations, struct broker *broker,
+                             const struct session *by, const struct operation_plan *plan,
+                             struct operation **operation) MUST_USE;
+
+// Ends the operation; completed changes stay. Does nothing if it has ended.
+void operations_cancel(struct operations *operations, struct operation *operation);
+
+// Frees ended operations that are no longer kept.
+void operations_forget_old(struct operations *operations);
 
 // When the next slice is due, monotonic.
 nsec_t operations_due(const struct operations *operations);

@@ -314,33 +314,26 @@ struct import_end {
     bool begun, wrote;
 };
 
-// Ends the delay of a job that is unchanged. It gets the place of its arrival.
-static enum status release_delayed(struct http1_conn *conn, const struct source_memo *memo)
+// Drops the memo, after it has ended the delay of its job if that is unchanged. The job gets the
+// place of its arrival.
+static void forget_memo(struct http1_conn *conn, struct import_end *end,
+                        const struct source_memo *memo)
 {
     const struct job_act act = {.kind = ACT_RELEASE};
     struct broker *broker = admin_broker(conn);
     const struct job *job = memo->held ? broker_find(broker, memo->id) : NULL;
     struct job_image image;
-    enum status status = STATUS_OK;
 
     if (job) {
         job_describe(broker, job, &image);
         if (image.now.state == JOB_DELAYED && job_contents(&image) == memo->contents &&
             job_version(&image) == memo->version) {
-            status = broker_act(broker, NULL, memo->id, &act);
+            end->stopped = broker_act(broker, NULL, memo->id, &act);
             admin_hold_change(conn);
         }
     }
-    return status;
-}
-
-static void forget_memo(struct http1_conn *conn, struct import_end *end,
-                        const struct source_memo *memo)
-{
-    end->stopped = release_delayed(conn, memo);
     if (end->stopped == STATUS_OK) {
-        end->stopped = source_memo_drop(admin_broker(conn), slice_of(end->source, end->source_len),
-                                        memo->from);
+        end->stopped = source_memo_drop(broker, slice_of(end->source, end->source_len), memo->from);
         admin_hold_change(conn);
         end->count += end->stopped == STATUS_OK;
     }

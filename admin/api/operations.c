@@ -1,31 +1,275 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/api/admin_operations.h"
 
-#include "core/base/base64.h"
-#include "core/broker.h"
-#include "core/grants.h"
+#include "core/base/glob.h"
+#include "core/base/memory.h"
 
-#include "admin/api/api_input.h"
-#include "admin/api/api_routes.h"
-#include "admin/json/job_json.h"
 #include "admin/json/json_values.h"
-#include "admin/request/admin_context.h"
-#include "admin/request/admin_reply.h"
+#include "admin/request/admin_request.h"
 
 #include <stdint.h>
 #include <string.h>
 
-// Maximum number of slices in a turn.
+// Maximum number of slices in a turn, of all operations.
 #define SLICES_PER_TURN 4
+// While the store has no room: the interval of retries, and the time until the operation fails.
+#define RETRY_FOR NSEC_PER_SEC
+#define STUCK_MOST (60 * NSEC_PER_SEC)
+
+const char *const operation_actions[] = {"delete", "kick",  "bury",   "release", "move",
+                                         "change", "pause", "resume", NULL};
+
+static bool is_of_queues(const struct operation *operation)
+{
+    return operation->plan.action >= OPERATION_PAUSE;
+}
+
+//
+// The life of an operation
+//
+
+static struct slice plan_copy_text(char **room, struct slice text)
+{
+    char *to = *room;
+
+    if (text.len > 0) {
+        memcpy(to, text.ptr, text.len);
+    }
+    *room += text.len;
+    return slice_of(to, text.len);
+}
+
+static struct operation *operation_copy(const struct operation_plan *plan)
+{
+    const struct sweep *sweep = &plan->sweep;
+    size_t size = sizeof(struct operation) + sweep->queue.len + sweep->queues.len +
+                  sweep->act.to.len + sweep->filter.contains.len;
+    struct operation *operation = memory_zeroed(size);
+    char *room;
+
+    if (!operation) {
+        return NULL;
+    }
+    room = operation->kept;
+    operation->size = size;
+    operation->plan = *plan;
+    operation->plan.sweep.queue = plan_copy_text(&room, sweep->queue);
+    operation->plan.sweep.queues = plan_copy_text(&room, sweep->queues);
+    operation->plan.sweep.act.to = plan_copy_text(&room, sweep->act.to);
+    operation->plan.sweep.filter.contains = plan_copy_text(&room, sweep->filter.contains);
+    list_init(&operation->all);
+    operation->stuck_at = NSEC_NEVER;
+    return operation;
+}
+
+// Checks the rights and the queue, and sets the total, as broker_sweep_begin() does for jobs.
+static enum status operation_begin_queues(struct broker *broker, const struct session *by,
+                                          struct sweep *sweep)
+{
+    struct broker_info info;
+
+    if (sweep->queue.len == 0) {
+        broker_info(broker, &info);
+        sweep->total = info.queues;
+        return session_may_somewhere(by, MAY_OPERATE) ? STATUS_OK : STATUS_FORBIDDEN;
+    }
+    sweep->total = 1;
+    if (!session_may_by_name(by, MAY_OPERATE, sweep->queue)) {
+        return STATUS_FORBIDDEN;
+    }
+    return broker_queue_find(broker, sweep->queue) ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static void operation_free(struct operation *operation)
+{
+    broker_session_close(operation->session);
+    grants_unref(operation->grants);
+    list_remove(&operation->all);
+    memory_free(operation, operation->size);
+}
+
+// Begins an operation on behalf of the session's caller. STATUS_NO_MEMORY, or an error of
+// broker_sweep_begin().
+static enum status operation_new(struct broker *broker, const struct session *by,
+                                 const struct operation_plan *plan, struct operation **operation)
+{
+    struct operation *made = operation_copy(plan);
+    enum status status;
+
+    if (!made) {
+        return STATUS_NO_MEMORY;
+    }
+    made->broker = broker;
+    made->grants = by ? grants_ref(broker_session_grants(by)) : NULL;
+    made->started_at = broker_now(broker).wall;
+    made->again_at = broker_now(broker).mono;
+    status = is_of_queues(made) ? operation_begin_queues(broker, by, &made->plan.sweep)
+                                : broker_sweep_begin(broker, by, &made->plan.sweep);
+    if (status == STATUS_OK) {
+        status =
+            broker_session_open(broker, &admin_session_ops, made, CHOICE_OLDEST, &made->session);
+    }
+    if (status != STATUS_OK) {
+        operation_free(made);
+        return status;
+    }
+    (void)broker_session_grant(made->session, made->grants);
+    *operation = made;
+    return STATUS_OK;
+}
+
+static void operation_end(struct operation *operation, enum operation_state state)
+{
+    operation->state = state;
+    operation->finished_at = broker_now(operation->broker).wall;
+    operation->again_at = NSEC_NEVER;
+    broker_session_close(operation->session);
+    operation->session = NULL;
+}
+
+//
+// Steps of an operation
+//
+
+// Visits the next queue; NULL if the operation does not apply to it. False at the end.
+static bool operation_next_queue(struct operation *operation, struct queue **queue)
+{
+    const struct sweep *sweep = &operation->plan.sweep;
+
+    if (sweep->queue.len > 0) {
+        *queue = broker_queue_find(operation->broker, sweep->queue);
+        return *queue && !operation->one_done;
+    }
+    *queue = broker_queue_next(operation->broker, &operation->next_queue);
+    if (!*queue) {
+        return false;
+    }
+    if (!glob_matches(sweep->queues, queue_name(*queue)) ||
+        !session_may(operation->session, MAY_OBSERVE, *queue)) {
+        *queue = NULL;
+    }
+    return true;
+}
+
+static enum status pause_or_resume(struct operation *operation, struct queue *queue)
+{
+    bool resumes = operation->plan.action == OPERATION_RESUME;
+    struct sweep *sweep = &operation->plan.sweep;
+    enum status status = STATUS_OK;
+    struct queue_info info;
+
+    broker_queue_info(operation->broker, queue, &info);
+    if (resumes && info.pause_for == 0) {
+        return STATUS_OK;
+    }
+    if (!session_may(operation->session, MAY_OPERATE, queue)) {
+        sweep->counts.forbidden++;
+        return STATUS_OK;
+    }
+    if (!sweep->dry) {
+        status = broker_pause(operation->broker, operation->session, queue,
+                              resumes ? 0 : operation->plan.pause_for);
+    }
+    sweep->counts.done += status == STATUS_OK;
+    return status;
+}
+
+// The changes so far are durable when the store has reached its present position.
+static void operation_note_position(struct operation *operation)
+{
+    if (broker_position(operation->broker) > operation->position) {
+        operation->position = broker_position(operation->broker);
+    }
+}
+
+static enum status operation_step_queues(struct operation *operation)
+{
+    struct sweep *sweep = &operation->plan.sweep;
+
+    for (unsigned i = 0; i < BROKER_SLICE; i++) {
+        uint32_t place = operation->next_queue;
+        enum status status = STATUS_OK;
+        struct queue *queue;
+
+        if (!operation_next_queue(operation, &queue)) {
+            return STATUS_OK;
+        }
+        if (queue) {
+            status = pause_or_resume(operation, queue);
+            operation_note_position(operation);
+        }
+        if (status != STATUS_OK) {
+            operation->next_queue = place;
+            return status;
+        }
+        operation->one_done = true;
+        sweep->counts.looked += queue != NULL;
+    }
+    return STATUS_MORE;
+}
+
+static void operation_fail(struct operation *operation, enum status status)
+{
+    operation->error = status_text(status);
+    operation->refused++;
+    operation_end(operation, OPERATION_FAILED);
+}
+
+// Does a slice, and updates `position`. While the store has no room, the operation waits, but fails
+// after a minute without progress.
+static void operation_step(struct operation *operation)
+{
+    nsec_t now_at = broker_now(operation->broker).mono;
+    uint64_t done = operation->plan.sweep.counts.done;
+    enum status status;
+
+    if (is_of_queues(operation)) {
+        status = operation_step_queues(operation);
+    } else {
+        status = broker_sweep(operation->broker, operation->session, &operation->plan.sweep);
+        operation_note_position(operation);
+    }
+    if (status != STATUS_NO_SPACE) {
+        operation->stuck_at = NSEC_NEVER;
+    } else if (operation->stuck_at == NSEC_NEVER || operation->plan.sweep.counts.done > done) {
+        operation->stuck_at = now_at;
+    }
+    if (status == STATUS_NO_SPACE && now_at - operation->stuck_at < STUCK_MOST) {
+        operation->again_at = now_at + RETRY_FOR;
+    } else if (status == STATUS_OK) {
+        operation_end(operation, OPERATION_DONE);
+    } else if (status != STATUS_MORE) {
+        operation_fail(operation, status);
+    }
+}
+
+json_t *operation_json(const struct operation *operation)
+{
+    static const char *const states[] = {"running", "done", "cancelled", "failed"};
+    const struct sweep *sweep = &operation->plan.sweep;
+
+    return json_pack(
+        "{s:I, s:s, s:o, s:o, s:b, s:s, s:I, s:I, s:I, s:{s:I, s:I, s:I}, s:o, s:o, s:s?}", "id",
+        (json_int_t)operation->id, "action", operation_actions[operation->plan.action], "target",
+        text_json(sweep->queue.len > 0 ? sweep->queue : sweep->queues), "to",
+        text_or_null_json(sweep->act.to), "dry_run", (int)sweep->dry, "state",
+        states[operation->state], "looked_at", (json_int_t)sweep->counts.looked, "total",
+        (json_int_t)sweep->total, "touched", (json_int_t)sweep->counts.done, "skipped", "held",
+        (json_int_t)sweep->counts.held, "forbidden", (json_int_t)sweep->counts.forbidden, "refused",
+        (json_int_t)operation->refused, "started_at", seconds_json(operation->started_at),
+        "finished_at",
+        operation->finished_at > 0 ? seconds_json(operation->finished_at) : json_null(), "error",
+        operation->error);
+}
+
+//
+// All operations
+//
 
 static struct operation *operation_of_node(struct list_node *node)
 {
     return list_item(node, struct operation, all);
 }
-
-//
-// Life
-//
 
 void operations_begin(struct operations *operations)
 {
@@ -59,7 +303,7 @@ static void operations_note_change(struct operations *operations, struct operati
     }
 }
 
-static void operations_remove_old(struct operations *operations)
+void operations_forget_old(struct operations *operations)
 {
     struct list_node *node = operations->all.next;
 
@@ -77,9 +321,31 @@ static void operations_remove_old(struct operations *operations)
     }
 }
 
-//
-// Work
-//
+enum status operations_start(struct operations *operations, struct broker *broker,
+                             const struct session *by, const struct operation_plan *plan,
+                             struct operation **operation)
+{
+    enum status status = operation_new(broker, by, plan, operation);
+
+    if (status != STATUS_OK) {
+        return status;
+    }
+    (*operation)->id = ++operations->last_id;
+    list_append(&operations->all, &(*operation)->all);
+    operations->running++;
+    operation_step(*operation);
+    broker_charge_links(broker, (size_t)BROKER_SLICE * LINKS_PER_COMMAND);
+    operations_note_change(operations, *operation);
+    return STATUS_OK;
+}
+
+void operations_cancel(struct operations *operations, struct operation *operation)
+{
+    if (operation->state == OPERATION_RUNNING) {
+        operation_end(operation, OPERATION_CANCELLED);
+        operations_note_change(operations, operation);
+    }
+}
 
 nsec_t operations_due(const struct operations *operations)
 {
@@ -124,15 +390,11 @@ void operations_work(struct operations *operations)
         operations_note_change(operations, operation);
     }
     if (operations->ended > OPERATIONS_ENDED) {
-        operations_remove_old(operations);
+        operations_forget_old(operations);
     }
 }
 
-//
-// Reading
-//
-
-static bool may_see_operation(const struct session *session, const struct operation *operation)
+bool operation_visible(const struct operation *operation, const struct session *session)
 {
     return session_may_everywhere(session, MAY_ADMINISTER) ||
            grants_same(operation->grants, broker_session_grants(session));
@@ -146,293 +408,9 @@ const struct operation *operations_next(const struct operations *operations,
         const struct operation *operation = operation_of_node((struct list_node *)(uintptr_t)node);
 
         if (operation->id >= id && operation->changed > changed &&
-            may_see_operation(session, operation)) {
+            operation_visible(operation, session)) {
             return operation;
         }
     }
     return NULL;
 }
-
-// The document. Delays the reply until the changes in it are as durable as configured.
-static json_t *held_operation_json(const struct http1_conn *conn, const struct operation *operation)
-{
-    wire_hold(conn->wire, operation->position);
-    return operation_json(operation);
-}
-
-static enum http1_next answer_operation_list(struct http1_conn *conn, struct slice body,
-                                             struct blob *blob)
-{
-    struct operations *operations = admin_shared(conn)->operations;
-    json_t *list = json_array();
-    struct input input;
-
-    (void)body;
-    (void)blob;
-    input_begin_plain(&input, conn);
-    if (!input_good(&input)) {
-        json_decref(list);
-        return input_refuse(&input);
-    }
-    operations_remove_old(operations);
-    for (struct list_node *node = operations->all.prev; list && node != &operations->all;
-         node = node->prev) {
-        if (may_see_operation(conn->session, operation_of_node(node))) {
-            json_list_add(&list, held_operation_json(conn, operation_of_node(node)));
-        }
-    }
-    return admin_reply_json(conn, 200, json_pack("{s:o}", "operations", list));
-}
-
-// The operation that the path names; NULL if the request was refused, with `*next`.
-static struct operation *find_named_operation(struct http1_conn *conn, enum http1_next *next)
-{
-    struct operations *operations = admin_shared(conn)->operations;
-    struct input input;
-    uint64_t id;
-
-    input_begin_plain(&input, conn);
-    if (!input_path_number(&input, 0, &id)) {
-        *next = input_refuse(&input);
-        return NULL;
-    }
-    list_each (node, &operations->all) {
-        struct operation *operation = operation_of_node((struct list_node *)(uintptr_t)node);
-
-        if (operation->id == id && may_see_operation(conn->session, operation)) {
-            return operation;
-        }
-    }
-    *next = admin_refuse_status(conn, STATUS_NOT_FOUND);
-    return NULL;
-}
-
-static enum http1_next answer_operation(struct http1_conn *conn, struct slice body,
-                                        struct blob *blob)
-{
-    enum http1_next next;
-    const struct operation *operation = find_named_operation(conn, &next);
-
-    (void)body;
-    (void)blob;
-    return operation ? admin_reply_json(conn, 200, held_operation_json(conn, operation)) : next;
-}
-
-static enum http1_next answer_operation_cancel(struct http1_conn *conn, struct slice body,
-                                               struct blob *blob)
-{
-    enum http1_next next;
-    struct operation *operation = find_named_operation(conn, &next);
-
-    (void)body;
-    (void)blob;
-    if (!operation) {
-        return next;
-    }
-    if (operation->state == OPERATION_RUNNING) {
-        operation_cancel(operation);
-        operations_note_change(admin_shared(conn)->operations, operation);
-    }
-    return admin_reply_json(conn, 200, held_operation_json(conn, operation));
-}
-
-//
-// Beginning
-//
-
-// Maximum length of the text to search in bodies, because each slice of a sweep prepares the
-// search.
-#define CONTAINS_MOST 4096
-
-static void read_contains(struct input *input, struct slice *contains)
-{
-    bool plain = input_text(input, "contains", contains);
-    struct slice encoded;
-    size_t len;
-
-    if (input_text(input, "contains_base64", &encoded)) {
-        if (plain) {
-            input_blame(input, 400, "give either contains or contains_base64, not both");
-        } else if (!base64_decode(encoded, (char *)(uintptr_t)encoded.ptr, &len)) {
-            input_blame(input, 400, "contains_base64 is not valid base64");
-        } else {
-            *contains = slice_of(encoded.ptr, len);
-        }
-    }
-    if (contains->len > CONTAINS_MOST) {
-        input_blame(input, 400, "contains is longer than %d bytes", CONTAINS_MOST);
-    }
-}
-
-static void read_job_filter(struct input *input, struct job_filter *filter)
-{
-    static const char *const members[] = {
-        "states",    "min_age_seconds", "max_age_seconds", "min_priority",    "max_priority",
-        "min_bytes", "max_bytes",       "contains",        "contains_base64", NULL};
-    uint64_t min_pri = filter->min_pri, max_pri = filter->max_pri;
-    uint64_t min_body = filter->min_body, max_body = filter->max_body;
-
-    input_members(input, members);
-    // The bits are those of JOB_IN(), because the names are in the order of the states.
-    (void)input_words(input, "states", job_state_names, &filter->states);
-    (void)input_seconds(input, "min_age_seconds", &filter->min_age_for);
-    (void)input_seconds(input, "max_age_seconds", &filter->max_age_for);
-    (void)input_number(input, "min_priority", UINT32_MAX, &min_pri);
-    (void)input_number(input, "max_priority", UINT32_MAX, &max_pri);
-    (void)input_number(input, "min_bytes", INT64_MAX, &min_body);
-    (void)input_number(input, "max_bytes", INT64_MAX, &max_body);
-    read_contains(input, &filter->contains);
-    filter->min_pri = (uint32_t)min_pri;
-    filter->max_pri = (uint32_t)max_pri;
-    filter->min_body = (size_t)min_body;
-    filter->max_body = (size_t)max_body;
-}
-
-static void read_plan_filter(struct input *input, struct operation_plan *plan)
-{
-    struct input part;
-
-    if (input_part(input, "filter", &part)) {
-        read_job_filter(&part, &plan->sweep.filter);
-        if (plan->action >= OPERATION_PAUSE && json_object_size(part.body) > 0) {
-            input_blame(&part, 400, "pause and resume take no filter");
-        }
-    }
-    input_part_end(input, "filter", &part);
-}
-
-static void read_plan_queues(struct input *input, struct sweep *sweep)
-{
-    bool one = input_queue(input, &sweep->queue);
-    bool many = input_text(input, "queues", &sweep->queues);
-
-    if (one == many) {
-        input_blame(input, 400, "give exactly one of queue, queue_path and queues");
-    } else if (sweep->queue.len + sweep->queues.len == 0) {
-        input_blame(input, 400, "the name of the queue is empty");
-    }
-}
-
-// Checks that a member is given only with actions that allow it, and always if it is required.
-static void check_plan_member(struct input *input, const struct operation_plan *plan,
-                              const char *name, bool given, bool allowed, bool required)
-{
-    const char *action = operation_actions[plan->action];
-
-    if (given && !allowed) {
-        input_blame(input, 400, "%s is not allowed with %s", name, action);
-    } else if (!given && required) {
-        input_blame(input, 400, "%s requires %s", action, name);
-    }
-}
-
-static void read_plan_act(struct input *input, struct operation_plan *plan)
-{
-    static const enum act_kind acts[] = {
-        [OPERATION_DELETE] = ACT_DELETE, [OPERATION_KICK] = ACT_KICK,
-        [OPERATION_BURY] = ACT_BURY,     [OPERATION_RELEASE] = ACT_RELEASE,
-        [OPERATION_MOVE] = ACT_MOVE,     [OPERATION_CHANGE] = ACT_CHANGE,
-    };
-    enum operation_action action = plan->action;
-    struct job_act *act = &plan->sweep.act;
-    bool changes = action == OPERATION_CHANGE;
-    uint64_t pri = 0;
-    bool pauses;
-
-    act->sets_pri = input_number(input, "priority", UINT32_MAX, &pri);
-    act->pri = (uint32_t)pri;
-    act->sets_delay = input_seconds(input, "delay_seconds", &act->delay_for);
-    pauses = input_seconds(input, "pause_seconds", &plan->pause_for) && plan->pause_for > 0;
-    (void)input_flag(input, "back", &act->back);
-    check_plan_member(input, plan, "back", act->back, action == OPERATION_MOVE, false);
-    check_plan_member(input, plan, "to", input_text(input, "to", &act->to),
-                      action == OPERATION_MOVE && !act->back,
-                      action == OPERATION_MOVE && !act->back);
-    check_plan_member(input, plan, "priority", act->sets_pri, changes, changes && !act->sets_delay);
-    check_plan_member(input, plan, "delay_seconds", act->sets_delay,
-                      changes || action == OPERATION_RELEASE, false);
-    check_plan_member(input, plan, "pause_seconds", pauses, action == OPERATION_PAUSE,
-                      action == OPERATION_PAUSE);
-    act->kind = action < OPERATION_PAUSE ? acts[action] : ACT_DELETE;
-}
-
-// Reads a `NewOperation`. Slices of the plan are borrowed from the input.
-static void read_operation_plan(struct input *input, struct operation_plan *plan)
-{
-    static const char *const members[] = {
-        "action",   "queue",         "queue_path", "queues",        "filter",  "to", "back",
-        "priority", "delay_seconds", "max",        "pause_seconds", "dry_run", NULL};
-    size_t action = 0;
-
-    *plan = (struct operation_plan){.sweep.filter = JOB_FILTER_ALL};
-    input_members(input, members);
-    if (!input_word(input, "action", operation_actions, &action)) {
-        input_blame(input, 400, "action is missing");
-    }
-    plan->action = (enum operation_action)action;
-    read_plan_queues(input, &plan->sweep);
-    read_plan_filter(input, plan);
-    read_plan_act(input, plan);
-    (void)input_number(input, "max", INT64_MAX, &plan->sweep.most);
-    (void)input_flag(input, "dry_run", &plan->sweep.dry);
-}
-
-// Begins the operation and does its first slice, with which a short operation ends.
-static enum http1_next begin_operation(struct http1_conn *conn, const struct operation_plan *plan)
-{
-    struct operations *operations = admin_shared(conn)->operations;
-    struct operation *operation;
-    enum status status;
-
-    operations_remove_old(operations);
-    if (operations->running == OPERATIONS_RUNNING) {
-        return admin_refuse(conn, 503, "too many operations are running: wait until one ends");
-    }
-    status = operation_new(admin_broker(conn), conn->session, plan, &operation);
-    if (status != STATUS_OK) {
-        return admin_refuse_status(conn, status);
-    }
-    operation->id = ++operations->last_id;
-    list_append(&operations->all, &operation->all);
-    operations->running++;
-    operation_step(operation);
-    broker_charge_links(admin_broker(conn), (size_t)BROKER_SLICE * LINKS_PER_COMMAND);
-    operations_note_change(operations, operation);
-    return admin_reply_json(conn, 202, held_operation_json(conn, operation));
-}
-
-static enum http1_next answer_operation_begin(struct http1_conn *conn, struct slice body,
-                                              struct blob *blob)
-{
-    struct operation_plan plan;
-    enum http1_next next;
-    struct input input;
-
-    (void)blob;
-    input_begin(&input, conn, body, false);
-    read_operation_plan(&input, &plan);
-    next = input_good(&input) ? begin_operation(conn, &plan) : input_refuse(&input);
-    input_end(&input);
-    return next;
-}
-
-const struct admin_route operation_routes[] = {
-    {.path = "/api/v1/operations",
-     .method = HTTP1_GET,
-     .right = MAY_OBSERVE,
-     .answer = answer_operation_list},
-    {.path = "/api/v1/operations",
-     .method = HTTP1_POST,
-     .right = MAY_OPERATE,
-     .takes_body = true,
-     .answer = answer_operation_begin},
-    {.path = "/api/v1/operations/{id}",
-     .method = HTTP1_GET,
-     .right = MAY_OBSERVE,
-     .answer = answer_operation},
-    {.path = "/api/v1/operations/{id}",
-     .method = HTTP1_DELETE,
-     .right = MAY_OPERATE,
-     .answer = answer_operation_cancel},
-    {.path = NULL},
-};

@@ -177,6 +177,7 @@ static enum http1_next reply_changed_policy(struct http1_conn *conn, struct slic
     return admin_reply_nothing(conn);
 }
 
+// Makes the policy, or changes it.
 static enum http1_next set_policy(struct http1_conn *conn,
                                   const struct introspect_new_policy *policy)
 {

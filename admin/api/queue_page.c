@@ -76,18 +76,6 @@ static void read_conditions(struct queue_filter *filter, struct input *input)
     }
 }
 
-static void read_filter(struct queue_filter *filter, struct input *input)
-{
-    (void)input_query_text(input, "search", filter->search, sizeof filter->search,
-                           &filter->search_len);
-    filter->has_glob =
-        input_query_text(input, "name", filter->glob, sizeof filter->glob, &filter->glob_len);
-    if (filter->has_glob && !glob_valid(slice_of(filter->glob, filter->glob_len))) {
-        input_blame(input, 400, "name is not a valid glob");
-    }
-    read_conditions(filter, input);
-}
-
 static bool text_contains(struct slice text, struct slice part)
 {
     const char *at;
@@ -357,7 +345,16 @@ struct slice queue_page_next(const struct queue_page *page, char *text)
 
 void queue_page_read(struct queue_page *page, struct input *input, bool has_cursor)
 {
-    read_filter(&page->filter, input);
+    struct queue_filter *filter = &page->filter;
+
+    (void)input_query_text(input, "search", filter->search, sizeof filter->search,
+                           &filter->search_len);
+    filter->has_glob =
+        input_query_text(input, "name", filter->glob, sizeof filter->glob, &filter->glob_len);
+    if (filter->has_glob && !glob_valid(slice_of(filter->glob, filter->glob_len))) {
+        input_blame(input, 400, "name is not a valid glob");
+    }
+    read_conditions(filter, input);
     read_sort(&page->sort, input);
     if (has_cursor) {
         read_queue_cursor(&page->after, input);

@@ -28,49 +28,39 @@ struct queue_list {
     bool wrote;
 };
 
-static void queue_list_write(struct http1_conn *conn, struct queue_list *list)
-{
-    for (int i = 0; i < QUEUES_AT_ONCE && list->at < list->page.top.count; i++) {
-        const struct queue *queue = queue_page_at(&list->page, list->at++);
-
-        if (queue) {
-            admin_put(conn, list->wrote ? SLICE(",") : SLICE(""));
-            admin_put_json(conn, queue_json(list->page.broker, queue));
-            list->wrote = true;
-        }
-    }
-}
-
-static void queue_list_write_end(struct http1_conn *conn, const struct queue_list *list)
-{
-    char text[120], cursor[QUEUE_CURSOR_MAX];
-    int len =
-        snprintf(text, sizeof text,
-                 "],\"total\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"next\":", list->page.total,
-                 list->page.matched);
-
-    admin_put(conn, slice_of(text, (size_t)len));
-    admin_put(conn, queue_page_next(&list->page, cursor));
-    admin_put(conn, SLICE("}"));
-}
-
 static enum http1_progress queue_list_make(struct http1_conn *conn, void *making)
 {
     struct queue_list *list = making;
+    struct queue_page *page = &list->page;
+    char text[120], cursor[QUEUE_CURSOR_MAX];
+    int len;
 
-    if (!list->page.complete) {
-        queue_page_step(&list->page, conn->session);
+    if (!page->complete) {
+        queue_page_step(page, conn->session);
         return HTTP1_WROTE;
     }
     if (!list->begun) {
         list->begun = true;
         admin_put(conn, SLICE("{\"queues\":["));
     }
-    if (list->at < list->page.top.count) {
-        queue_list_write(conn, list);
+    if (list->at < page->top.count) {
+        for (int i = 0; i < QUEUES_AT_ONCE && list->at < page->top.count; i++) {
+            const struct queue *queue = queue_page_at(page, list->at++);
+
+            if (queue) {
+                admin_put(conn, list->wrote ? SLICE(",") : SLICE(""));
+                admin_put_json(conn, queue_json(page->broker, queue));
+                list->wrote = true;
+            }
+        }
         return HTTP1_WROTE;
     }
-    queue_list_write_end(conn, list);
+    len = snprintf(text, sizeof text,
+                   "],\"total\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"next\":", page->total,
+                   page->matched);
+    admin_put(conn, slice_of(text, (size_t)len));
+    admin_put(conn, queue_page_next(page, cursor));
+    admin_put(conn, SLICE("}"));
     return HTTP1_ENDED;
 }
 

@@ -49,21 +49,6 @@ static void stream_send(struct http1_conn *conn, struct event_stream *stream, co
     http1_event(&conn->wire->out, admin_request(conn)->chunked, ++stream->sent, event, data);
 }
 
-// Sends the document, unless it equals the last one. A client that provokes equal hashes hides
-// changes only from itself, so the key need not be secret.
-static void stream_send_document(struct http1_conn *conn, struct event_stream *stream,
-                                 const char *event, struct slice data)
-{
-    static const struct siphash_key key = {{1, 2}};
-    struct stream_source *source = &stream->sources[stream->at];
-    uint64_t hash = siphash(&key, data.ptr, data.len);
-
-    if (event_sources[stream->at]->always || hash != source->hash) {
-        source->hash = hash;
-        stream_send(conn, stream, event, data);
-    }
-}
-
 //
 // Rounds
 //
@@ -101,21 +86,28 @@ static bool stream_begin_round(struct http1_conn *conn, struct event_stream *str
     return stream->in_round;
 }
 
-// Does a slice of the round.
+// Does a slice of the round. A document that equals the last one is not sent. A client that
+// provokes equal hashes hides changes only from itself, so the key need not be secret.
 static void stream_step(struct http1_conn *conn, struct event_stream *stream)
 {
+    static const struct siphash_key key = {{1, 2}};
     const struct event_source *source = event_sources[stream->at];
-    void *state = stream->sources[stream->at].state;
+    struct stream_source *entry = &stream->sources[stream->at];
     enum status status = STATUS_EMPTY;
     const char *event = NULL;
     char *text = NULL;
 
-    if (state) {
+    if (entry->state) {
         stream->slices++;
-        status = source->make(conn, state, &event, &text);
+        status = source->make(conn, entry->state, &event, &text);
     }
     if (status == STATUS_OK) {
-        stream_send_document(conn, stream, event, slice_str(text));
+        uint64_t hash = siphash(&key, text, strlen(text));
+
+        if (source->always || hash != entry->hash) {
+            entry->hash = hash;
+            stream_send(conn, stream, event, slice_str(text));
+        }
         free(text);
     } else if (status == STATUS_NO_MEMORY) {
         output_fail(&conn->wire->out);

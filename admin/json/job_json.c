@@ -32,13 +32,6 @@ const struct job *job_find_observed(const struct http1_conn *conn, uint64_t id)
 // Job
 //
 
-static json_t *job_counts_json(const struct job_info *info)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "reserves", (json_int_t)info->reserves,
-                     "timeouts", (json_int_t)info->timeouts, "releases", (json_int_t)info->releases,
-                     "buries", (json_int_t)info->buries, "kicks", (json_int_t)info->kicks);
-}
-
 static json_t *progress_json(const struct job_info *info)
 {
     if (info->denominator == 0 && info->numerator == 0) {
@@ -80,15 +73,18 @@ json_t *job_json(const struct http1_conn *conn, const struct job *job)
     broker_job_info(admin_broker(conn), job, &info);
     name = queue_name(info.queue);
     return json_pack(
-        "{s:I, s:o, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:b, s:I, s:o, s:o, "
-        "s:I, s:o, s:o}",
+        "{s:I, s:o, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, "
+        "s:{s:I, s:I, s:I, s:I, s:I}, s:b, s:I, s:o, s:o, s:I, s:o, s:o}",
         "id", (json_int_t)info.id, "queue", text_json(name), "queue_path", path_json(name), "state",
         job_state_names[info.state], "priority", (json_int_t)info.pri, "age_seconds",
         seconds_json(info.age_for), "created_at", seconds_json(info.created_at), "left_seconds",
         seconds_json(info.remaining_for), "delay_seconds", seconds_json(info.delay_for),
         "ttr_seconds", seconds_json(info.ttr_for), "attempts", (json_int_t)info.attempts,
-        "max_attempts", (json_int_t)info.max_attempts, "counts", job_counts_json(&info), "durable",
-        (int)info.durable, "watches", (json_int_t)info.watches, "progress", progress_json(&info),
+        "max_attempts", (json_int_t)info.max_attempts, "counts", "reserves",
+        (json_int_t)info.reserves, "timeouts", (json_int_t)info.timeouts, "releases",
+        (json_int_t)info.releases, "buries", (json_int_t)info.buries, "kicks",
+        (json_int_t)info.kicks, "durable", (int)info.durable, "watches", (json_int_t)info.watches,
+        "progress", progress_json(&info),
         // A key that is the body is part of the detail document only.
         "key", info.key_kind == KEY_NAME ? text_json(info.key) : json_null(), "body_bytes",
         (json_int_t)job_body(job).len, "holder", holder_json(conn, job), "past",

@@ -61,18 +61,6 @@ static bool scrape_check_rights(struct http1_conn *conn, struct scrape *scrape)
     return scrape->checked == sample->count;
 }
 
-static void scrape_write_process(struct http1_conn *conn, struct scrape *scrape)
-{
-    const struct metrics_text *text = &scrape->reader.sample->process[scrape->text.open_metrics];
-
-    scrape->begun = true;
-    if (text->failed) {
-        output_fail(&conn->wire->out);
-    } else if (scrape->may_all) {
-        admin_put(conn, slice_of(text->bytes, text->len));
-    }
-}
-
 // Writes the next row of the family; the rest comes after all rows.
 static void scrape_write_row(struct scrape *scrape, const struct metric_queue_family *family)
 {
@@ -118,6 +106,7 @@ static bool scrape_write_queues(struct scrape *scrape)
 static enum http1_progress scrape_make(struct http1_conn *conn, void *making)
 {
     struct scrape *scrape = making;
+    const struct metrics_text *process = &scrape->reader.sample->process[scrape->text.open_metrics];
     bool ended;
 
     if (!metrics_sample_step(scrape->metrics, scrape->reader.sample) ||
@@ -125,7 +114,12 @@ static enum http1_progress scrape_make(struct http1_conn *conn, void *making)
         return HTTP1_WROTE;
     }
     if (!scrape->begun) {
-        scrape_write_process(conn, scrape);
+        scrape->begun = true;
+        if (process->failed) {
+            output_fail(&conn->wire->out);
+        } else if (scrape->may_all) {
+            admin_put(conn, slice_of(process->bytes, process->len));
+        }
         return HTTP1_WROTE;
     }
     ended = scrape_write_queues(scrape);

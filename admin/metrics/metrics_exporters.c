@@ -109,7 +109,8 @@ static void write_beanstalkd(const struct process_sample *process, struct metric
     }
 }
 
-static void write_gearman(const struct process_sample *process, struct metrics_text *text)
+void metrics_exporters_write(unsigned exporters, const struct process_sample *process,
+                             struct metrics_text *text)
 {
     static const struct metric_family up = {"gearman_up", METRIC_GAUGE, "Always 1."};
     static const struct metric_family version = {"gearman_version_info", METRIC_GAUGE,
@@ -117,21 +118,16 @@ static void write_gearman(const struct process_sample *process, struct metrics_t
     char labels[128];
     size_t len;
 
-    metrics_text_head(text, &up);
-    metrics_text_count(text, &up, SLICE(""), 1);
-    metrics_text_head(text, &version);
-    len = (size_t)snprintf(labels, sizeof labels, "version=\"%.100s\"", process->facts->version);
-    metrics_text_count(text, &version, slice_of(labels, len), 1);
-}
-
-void metrics_exporters_write(unsigned exporters, const struct process_sample *process,
-                             struct metrics_text *text)
-{
     if (exporters & METRICS_BEANSTALKD) {
         write_beanstalkd(process, text);
     }
     if (exporters & METRICS_GEARMAN) {
-        write_gearman(process, text);
+        metrics_text_head(text, &up);
+        metrics_text_count(text, &up, SLICE(""), 1);
+        metrics_text_head(text, &version);
+        len =
+            (size_t)snprintf(labels, sizeof labels, "version=\"%.100s\"", process->facts->version);
+        metrics_text_count(text, &version, slice_of(labels, len), 1);
     }
 }
 

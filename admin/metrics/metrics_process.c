@@ -34,29 +34,10 @@ static void sample_beanstalk(struct process_sample *sample)
     }
 }
 
-static void sample_schedules(struct process_sample *sample)
-{
-    const struct schedules *schedules = sample->introspect->schedules(sample->introspect->host);
-
-    if (schedules) {
-        sample->schedule_count = schedules_count(schedules);
-        schedules_counts(schedules, &sample->schedules);
-    }
-}
-
-// A standby reads the journal for as long as it lives; its role shows that.
-static void sample_opening(struct process_sample *sample)
-{
-    sample->is_opening = sample->introspect->opening(sample->introspect->host, &sample->opening) &&
-                         sample->cluster.role != CLUSTER_STANDBY;
-    if (!sample->is_opening) {
-        sample->opening = (struct restore_progress){.jobs = 0};
-    }
-}
-
 void process_sample_take(struct process_sample *sample, const struct broker *broker,
                          const struct process_facts *facts, const struct introspect *introspect)
 {
+    const struct schedules *schedules;
     struct instant now = broker_now(broker);
 
     memset(sample, 0, sizeof *sample);
@@ -71,14 +52,24 @@ void process_sample_take(struct process_sample *sample, const struct broker *bro
     sample->cpu_for = sample->user_for + sample->system_for;
     sample->journal.disk_free = UINT64_MAX;
     cluster_info_get(introspect, &sample->cluster);
-    if (introspect) {
-        sample_beanstalk(sample);
-        sample_schedules(sample);
-        introspect->loop(introspect->host, &sample->loop);
-        introspect->memory(introspect->host, &sample->memory);
-        introspect->descriptors(introspect->host, &sample->descriptors);
-        introspect->journal(introspect->host, &sample->journal);
-        sample_opening(sample);
+    if (!introspect) {
+        return;
+    }
+    sample_beanstalk(sample);
+    introspect->loop(introspect->host, &sample->loop);
+    introspect->memory(introspect->host, &sample->memory);
+    introspect->descriptors(introspect->host, &sample->descriptors);
+    introspect->journal(introspect->host, &sample->journal);
+    schedules = introspect->schedules(introspect->host);
+    if (schedules) {
+        sample->schedule_count = schedules_count(schedules);
+        schedules_counts(schedules, &sample->schedules);
+    }
+    // A standby reads the journal for as long as it lives; its role shows that.
+    sample->is_opening = introspect->opening(introspect->host, &sample->opening) &&
+                         sample->cluster.role != CLUSTER_STANDBY;
+    if (!sample->is_opening) {
+        sample->opening = (struct restore_progress){.jobs = 0};
     }
 }
 
@@ -95,6 +86,16 @@ static size_t label_write(char *to, const char *name, const char *value)
 
     len += metrics_escape(to + len, slice_of(value, value_len < most ? value_len : most));
     to[len++] = '"';
+    return len;
+}
+
+// Writes `key="name"`, with the name as metrics_label() writes names of queues; returns the length.
+static size_t label_write_name(char labels[NAME_LABELS_MAX], const char *key, const char *name)
+{
+    size_t len = (size_t)snprintf(labels, NAME_LABELS_MAX, "%s=\"", key);
+
+    len += metrics_label(labels + len, slice_str(name));
+    labels[len++] = '"';
     return len;
 }
 
@@ -208,13 +209,6 @@ static const struct metric_family push_seconds = {
     "tandem_push_seconds", METRIC_HISTOGRAM,
     "Time from a request to its reply, over all endpoints."};
 
-// An endpoint that was removed from the configuration is not listed; it may have a successor with
-// the same section.
-static bool is_endpoint_listed(const struct introspect_push *push)
-{
-    return strcmp(push->state, "leaving") != 0;
-}
-
 static void push_totals_add(struct push_totals *totals, const struct introspect_push *push)
 {
     totals->in_flight += push->in_flight;
@@ -229,20 +223,12 @@ static void push_totals_add(struct push_totals *totals, const struct introspect_
 typedef void (*write_push_fn)(struct metrics_text *text, const char *section,
                               const struct push_totals *totals, const struct introspect_push *last);
 
-static size_t section_label(char *labels, const char *section)
-{
-    char name[METRICS_LABEL_MAX + 1];
-
-    name[metrics_label(name, slice_str(section))] = '\0';
-    return (size_t)snprintf(labels, NAME_LABELS_MAX, "section=\"%s\"", name);
-}
-
 static void write_push_requests(struct metrics_text *text, const char *section,
                                 const struct push_totals *totals,
                                 const struct introspect_push *last)
 {
     char labels[NAME_LABELS_MAX];
-    size_t len = section_label(labels, section);
+    size_t len = label_write_name(labels, "section", section);
 
     for (size_t i = 0; i < last->outcome_count && i < OUTCOMES_MOST; i++) {
         size_t more = (size_t)snprintf(labels + len, sizeof labels - len, ",outcome=\"%s\"",
@@ -257,7 +243,7 @@ static void write_push_in_flight(struct metrics_text *text, const char *section,
                                  const struct introspect_push *last)
 {
     char labels[NAME_LABELS_MAX];
-    size_t len = section_label(labels, section);
+    size_t len = label_write_name(labels, "section", section);
 
     (void)last;
     metrics_text_count(text, &push_in_flight, slice_of(labels, len), totals->in_flight);
@@ -267,7 +253,7 @@ static void write_push_paused(struct metrics_text *text, const char *section,
                               const struct push_totals *totals, const struct introspect_push *last)
 {
     char labels[NAME_LABELS_MAX];
-    size_t len = section_label(labels, section);
+    size_t len = label_write_name(labels, "section", section);
 
     (void)last;
     metrics_text_count(text, &push_paused, slice_of(labels, len), totals->paused);
@@ -285,7 +271,9 @@ static void write_push_family(const struct introspect *introspect, struct metric
     for (size_t i = 0; introspect && introspect->pushes->at(introspect->host, i, &push); i++) {
         struct push_totals totals = {.in_flight = 0};
 
-        if (!is_endpoint_listed(&push)) {
+        // An endpoint that was removed from the configuration may have a successor with the same
+        // section.
+        if (strcmp(push.state, "leaving") == 0) {
             continue;
         }
         last = push;
@@ -301,31 +289,19 @@ static void write_push_family(const struct introspect *introspect, struct metric
     }
 }
 
-// One histogram for all endpoints: one for each would be most of the page.
-static void write_push_seconds(const struct introspect *introspect, struct metrics_text *text)
-{
-    struct introspect_distribution all = {.buckets = 0};
-
-    metrics_text_head(text, &push_seconds);
-    if (introspect) {
-        introspect->pushes->seconds(introspect->host, &all);
-    }
-    if (all.buckets > 0) {
-        metrics_text_histogram(text, &push_seconds, SLICE(""),
-                               &(struct metric_histogram){.ends = all.ends,
-                                                          .counts = all.counts,
-                                                          .buckets = all.buckets,
-                                                          .sum = all.sum,
-                                                          .nanoseconds = true});
-    }
-}
-
 static void write_push(const struct introspect *introspect, struct metrics_text *text)
 {
+    struct introspect_distribution seconds = {.buckets = 0};
+
     write_push_family(introspect, text, &push_requests, write_push_requests);
     write_push_family(introspect, text, &push_in_flight, write_push_in_flight);
     write_push_family(introspect, text, &push_paused, write_push_paused);
-    write_push_seconds(introspect, text);
+    // One histogram for all endpoints: one for each would be most of the page.
+    if (introspect) {
+        introspect->pushes->seconds(introspect->host, &seconds);
+    }
+    metrics_text_head(text, &push_seconds);
+    write_distribution(text, &push_seconds, &seconds, true);
 }
 
 //
@@ -357,14 +333,6 @@ static void write_cluster_role(const struct introspect_cluster *cluster, struct 
     }
 }
 
-static size_t member_label(char *labels, const struct introspect_member *member)
-{
-    char name[METRICS_LABEL_MAX + 1];
-
-    name[metrics_label(name, slice_str(member->node))] = '\0';
-    return (size_t)snprintf(labels, NAME_LABELS_MAX, "node=\"%s\"", name);
-}
-
 static void write_cluster_members(const struct introspect_cluster *cluster,
                                   struct metrics_text *text, const struct metric_family *family)
 {
@@ -373,7 +341,7 @@ static void write_cluster_members(const struct introspect_cluster *cluster,
     metrics_text_head(text, family);
     for (size_t i = 0; i < cluster->count && i < MEMBERS_MAX; i++) {
         const struct introspect_member *member = &cluster->members[i];
-        struct slice at = slice_of(labels, member_label(labels, member));
+        struct slice at = slice_of(labels, label_write_name(labels, "node", member->node));
 
         if (family == &member_behind) {
             metrics_text_count(text, family, at, member->behind);

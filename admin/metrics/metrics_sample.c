@@ -183,21 +183,9 @@ static void sample_unlist(struct metrics *metrics, struct metrics_sample *sample
     }
 }
 
-static void drop_oldest_readers(struct metrics *metrics)
-{
-    struct metrics_sample *oldest =
-        list_item(list_first(&metrics->samples), struct metrics_sample, node);
-
-    list_each (node, &oldest->readers) {
-        wire_drop(list_item(node, struct metrics_reader, node)->wire,
-                  "reads metrics more slowly than other clients request them");
-    }
-    sample_unlist(metrics, oldest);
-}
-
 static struct metrics_sample *sample_choose(struct metrics *metrics, size_t series_max)
 {
-    struct metrics_sample *last;
+    struct metrics_sample *last, *oldest;
 
     if (metrics->preparing) {
         return metrics->preparing;
@@ -207,7 +195,12 @@ static struct metrics_sample *sample_choose(struct metrics *metrics, size_t seri
         if (broker_now(metrics->broker).mono - last->ready_at < METRICS_SHARED_FOR) {
             return last;
         }
-        drop_oldest_readers(metrics);
+        oldest = list_item(list_first(&metrics->samples), struct metrics_sample, node);
+        list_each (node, &oldest->readers) {
+            wire_drop(list_item(node, struct metrics_reader, node)->wire,
+                      "reads metrics more slowly than other clients request them");
+        }
+        sample_unlist(metrics, oldest);
     }
     return sample_prepare(metrics, series_max);
 }

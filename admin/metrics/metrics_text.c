@@ -313,19 +313,9 @@ static char *label_put(char *to, char byte)
     return to;
 }
 
-static char *label_put_hex(char *to, unsigned char byte)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    to = label_put(to, '\\');
-    *to++ = 'x';
-    *to++ = digits[byte >> 4];
-    *to++ = digits[byte & 15];
-    return to;
-}
-
 size_t metrics_label(char *to, struct slice name)
 {
+    static const char digits[] = "0123456789abcdef";
     const struct slice prefix = SLICE(BYTES_PREFIX);
     bool has_prefix = name.len >= prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0;
     char *end = to;
@@ -339,13 +329,18 @@ size_t metrics_label(char *to, struct slice name)
     memcpy(end, prefix.ptr, prefix.len);
     end += prefix.len;
     for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] < ' ' || name.ptr[i] > '~') {
-            end = label_put_hex(end, (unsigned char)name.ptr[i]);
-        } else {
-            if (name.ptr[i] == '\\') {
-                end = label_put(end, '\\');
-            }
+        unsigned char byte = (unsigned char)name.ptr[i];
+        bool printable = byte >= ' ' && byte <= '~';
+
+        if (!printable || byte == '\\') {
+            end = label_put(end, '\\');
+        }
+        if (printable) {
             end = label_put(end, name.ptr[i]);
+        } else {
+            *end++ = 'x';
+            *end++ = digits[byte >> 4];
+            *end++ = digits[byte & 15];
         }
     }
     return (size_t)(end - to);
