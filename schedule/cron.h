@@ -2,6 +2,15 @@
 #ifndef TANDEM_SCHEDULE_CRON_H
 #define TANDEM_SCHEDULE_CRON_H
 
+#include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "core/base/slice.h"
+#include "schedule/zone.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
 // Cron expressions and the moments that match them. All functions are pure, and every search ends.
 //
 //     minute (0-59)  hour (0-23)  day of month (1-31)  month (1-12, jan-dec)
@@ -19,16 +28,6 @@
 // of day. Matches in a gap happen once, at the end of the gap, and of a time that comes twice, only
 // the first counts. If the field of hours begins with `*`, the expression means real time: matches
 // in a gap do not happen, and a time that comes twice counts twice.
-
-#include "core/base/error_text.h"
-#include "core/base/macros.h"
-#include "core/base/nsec.h"
-#include "core/base/slice.h"
-
-#include "schedule/zone.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 // Sets of values: bit n stands for n.
 struct cron {

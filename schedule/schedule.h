@@ -2,6 +2,17 @@
 #ifndef TANDEM_SCHEDULE_SCHEDULE_H
 #define TANDEM_SCHEDULE_SCHEDULE_H
 
+#include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "core/base/slice.h"
+#include "core/broker.h"
+#include "schedule/zone.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 // Schedules: each submits a durable job to its queue at moments of the calendar. SCHEDULES.md
 // beside this file has the rules. A schedule is defined in the configuration, or at run time, and
 // is then stored as a memo. If both define the same name, the definition made at run time holds.
@@ -10,18 +21,6 @@
 // and calls schedules_work(), which does one slice of it. The outcome of a moment is also stored as
 // a memo, in a record after the job's. The key of the job is NAME@MOMENT. So each moment submits
 // one job, even if the process crashes.
-
-#include "core/base/error_text.h"
-#include "core/base/macros.h"
-#include "core/base/nsec.h"
-#include "core/base/slice.h"
-#include "core/broker.h"
-
-#include "schedule/zone.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 //
 // The definition of a schedule
@@ -51,12 +50,6 @@ struct schedule_spec {
     nsec_t ttr_for; // whole seconds; 0: no time to run
     enum schedule_missed missed;
     enum schedule_overlap overlap;
-};
-
-// Opens and closes time zones. schedule/system has the one that uses the zones of the machine.
-struct zone_source {
-    struct zone *(*open)(struct slice name); // NULL: no such zone, or no memory
-    void (*close)(struct zone *zone);        // NULL is allowed
 };
 
 // Whether a schedule may have that name.

@@ -2,8 +2,8 @@
 #ifndef TANDEM_SCHEDULE_SCHEDULE_PRIVATE_H
 #define TANDEM_SCHEDULE_SCHEDULE_PRIVATE_H
 
-// The parts of a schedule. plan.c reads and checks its definition, memo.c stores it, index.c finds
-// it by name and by time, firing.c decides its moments, and schedules.c changes it.
+// The parts of a schedule. plan.c reads and checks its definition, memo.c stores it, firing.c
+// decides its moments, and schedule.c finds it by name and by time, and changes it.
 
 #include "core/base/tree.h"
 

@@ -9,6 +9,8 @@
 // When clocks are set forward, some local times never come (a gap); when they are set back, some
 // come twice.
 
+#include "core/base/slice.h"
+
 #include <stdint.h>
 
 struct zone {
@@ -20,5 +22,11 @@ static inline int32_t zone_offset(const struct zone *zone, int64_t at)
 {
     return zone->offset_at(zone, at);
 }
+
+// Opens and closes time zones. schedule/system has the one that uses the zones of the machine.
+struct zone_source {
+    struct zone *(*open)(struct slice name); // NULL: no such zone, or no memory
+    void (*close)(struct zone *zone);        // NULL is allowed
+};
 
 #endif
