@@ -531,12 +531,6 @@ static void endpoint_sign(struct endpoint *endpoint)
     }
 }
 
-static void endpoint_send(struct endpoint *endpoint)
-{
-    endpoint_release_held(endpoint);
-    endpoint_sign(endpoint);
-}
-
 //
 // Finishing
 //
@@ -772,7 +766,8 @@ void endpoint_work(struct endpoint *endpoint)
     if (!endpoint->awaits && !endpoint->leaving) {
         endpoint_take(endpoint);
     }
-    endpoint_send(endpoint);
+    endpoint_release_held(endpoint);
+    endpoint_sign(endpoint);
     // Requests that could not be sent.
     endpoint_finish(endpoint);
     if (endpoint->sweep_at <= now_at) {

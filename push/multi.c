@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/multi.h"
+
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <stdlib.h>
@@ -18,11 +19,14 @@ static void multi_watch_free(struct multi_watch *watch)
     free(watch);
 }
 
-static void multi_tell_over(struct multi *multi)
+// Lets libcurl act on an event of the socket, and tells the owner of transfers that are over.
+static void multi_act(struct multi *multi, curl_socket_t socket, int what)
 {
+    int running = 0;
     int left = 0;
     CURLMsg *message;
 
+    (void)curl_multi_socket_action(multi->handle, socket, what, &running);
     while ((message = curl_multi_info_read(multi->handle, &left))) {
         // The message is only valid until the next call.
         CURL *transfer = message->easy_handle;
@@ -32,14 +36,6 @@ static void multi_tell_over(struct multi *multi)
         multi->ops->over(multi->owner, transfer, result);
         multi->ops->changed(multi->owner);
     }
-}
-
-static void multi_act(struct multi *multi, curl_socket_t socket, int what)
-{
-    int running = 0;
-
-    (void)curl_multi_socket_action(multi->handle, socket, what, &running);
-    multi_tell_over(multi);
 }
 
 // Requests must not be sent now: stops watching the sockets until multi_run().
