@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/admin.h"
 
-#include "http1/conn.h"
+#include "http1/http1_conn.h"
+#include "http1/user.h"
 #include "proto_common/wire.h"
 
 #include "admin/api/api_routes.h"

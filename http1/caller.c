@@ -1,53 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "http1/caller.h"
 
-#include "core/base/macros.h"
+#include "core/base/digits.h"
 
-#include "http1/guard.h"
 #include "http1/reply.h"
-#include "http1/request.h"
 #include "http1/user.h"
 
-#include <stdio.h>
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 // A longer origin is refused: no real site has one.
 #define ORIGIN_MAX 512
 #define CHALLENGE "WWW-Authenticate: Bearer realm=\"tandem\""
-
-// The token of a request: `Authorization: Bearer <token>`.
-enum http1_bearer {
-    HTTP1_BEARER_NONE,  // no Authorization
-    HTTP1_BEARER_OTHER, // another scheme, which is ignored
-    HTTP1_BEARER_TOKEN,
-    HTTP1_BEARER_EMPTY, // the scheme without a token
-    HTTP1_BEARER_TWICE  // more than one Authorization: a proxy may have checked another one
-};
-
-// Sets `*token`, a nonempty part of the head, only for HTTP1_BEARER_TOKEN.
-static enum http1_bearer http1_bearer_read(const struct http1_fields *fields, struct slice *token)
-{
-    const struct slice scheme = SLICE("Bearer");
-    struct slice text = fields->values[HTTP1_FIELD_AUTHORIZATION];
-
-    if (!http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
-        return HTTP1_BEARER_NONE;
-    }
-    if (http1_repeats(fields, HTTP1_FIELD_AUTHORIZATION)) {
-        return HTTP1_BEARER_TWICE;
-    }
-    if (text.len < scheme.len || !http1_same_word(slice_of(text.ptr, scheme.len), scheme)) {
-        return HTTP1_BEARER_OTHER;
-    }
-    text = slice_from(text, scheme.len);
-    if (text.len > 0 && *text.ptr != ' ') {
-        return HTTP1_BEARER_OTHER;
-    }
-    while (text.len > 0 && *text.ptr == ' ') {
-        text = slice_from(text, 1);
-    }
-    *token = text;
-    return text.len > 0 ? HTTP1_BEARER_TOKEN : HTTP1_BEARER_EMPTY;
-}
 
 static const struct http1_texts *texts_of(const struct http1_conn *conn)
 {
@@ -79,11 +45,165 @@ void http1_caller_refuse(struct http1_conn *conn, struct slice shown)
 }
 
 //
-// Pages
+// Protection against web pages that call the server. A loopback address does not protect it: any
+// page in a browser on the machine can send requests to it. Nor does a client certificate, which a
+// browser sends for any page. A request with a token is not checked, because such a page has no
+// token.
 //
 
+// Removes the port, if there is one. False if the value is not a host and port.
+static bool host_name(struct slice host, struct slice *name)
+{
+    const char *bracket = host.len && *host.ptr == '[' ? memchr(host.ptr, ']', host.len) : NULL;
+    size_t len = bracket ? (size_t)(bracket - host.ptr) + 1 : 0;
+    uint64_t port;
+
+    while (len < host.len && host.ptr[len] != ':') {
+        len++;
+    }
+    *name = slice_of(host.ptr, len);
+    if (len == host.len) {
+        return len > 0;
+    }
+    return len > 0 && digits_read(slice_from(host, len + 1), &port) && port <= UINT16_MAX;
+}
+
+static bool is_address(struct slice name)
+{
+    bool v6 = name.len > 2 && *name.ptr == '[';
+    struct slice bare = v6 ? slice_of(name.ptr + 1, name.len - 2) : name;
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr addr;
+
+    if (bare.len >= sizeof text) {
+        return false;
+    }
+    memcpy(text, bare.ptr, bare.len);
+    text[bare.len] = '\0';
+    return inet_pton(v6 ? AF_INET6 : AF_INET, text, &addr) == 1;
+}
+
+static void keep_host(struct http1_shared *shared, struct slice host)
+{
+    if (host.len <= sizeof shared->host) {
+        memcpy(shared->host, host.ptr, host.len);
+        shared->host_len = (uint8_t)host.len;
+    }
+}
+
+// Whether the value of Host is an IP address, localhost, or one of options->hosts: under another
+// name, a foreign page might pretend to be of the same origin (DNS rebinding). Caches the last
+// address or localhost, since most requests have the same Host.
+static bool host_allowed(struct http1_shared *shared, struct slice host)
+{
+    struct slice name;
+
+    if (host.len > 0 && slice_equal(host, slice_of(shared->host, shared->host_len))) {
+        return true;
+    }
+    if (!host_name(host, &name)) {
+        return false;
+    }
+    if (is_address(name) || http1_same_word(name, SLICE("localhost"))) {
+        keep_host(shared, host);
+        return true;
+    }
+    return http1_list_names(shared->options->hosts, name);
+}
+
+// Whether options->cors_origins contains the origin or `*`.
+static bool origin_allowed(const struct http1_shared *shared, struct slice origin)
+{
+    const char *origins = shared->options->cors_origins;
+
+    return origins && (http1_list_names(origins, origin) || http1_list_names(origins, SLICE("*")));
+}
+
+static bool begins_with_nocase(struct slice text, struct slice start)
+{
+    return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
+}
+
+// Finds the origin in the address of a page, and the part of it after the scheme. False if there is
+// none.
+static bool origin_of_page(struct slice page, struct slice *origin, struct slice *authority)
+{
+    size_t scheme = begins_with_nocase(page, SLICE("http://"))    ? sizeof "http://" - 1
+                    : begins_with_nocase(page, SLICE("https://")) ? sizeof "https://" - 1
+                                                                  : 0;
+    static const char ends[] = {'/', '?', '#'};
+    size_t len = scheme;
+
+    while (len < page.len && !memchr(ends, page.ptr[len], sizeof ends)) {
+        len++;
+    }
+    *origin = slice_of(page.ptr, len);
+    *authority = slice_of(page.ptr + scheme, len - scheme);
+    return scheme > 0 && len > scheme;
+}
+
+// Whether there is no Referer, or it is one of the server's own answers or an allowed page.
+static bool referer_allowed(const struct http1_shared *shared, const struct http1_fields *fields)
+{
+    struct slice referer = fields->values[HTTP1_FIELD_REFERER];
+    struct slice host = fields->values[HTTP1_FIELD_HOST];
+    struct slice origin, authority;
+
+    return referer.len == 0 ||
+           (origin_of_page(referer, &origin, &authority) &&
+            (http1_same_word(authority, host) || origin_allowed(shared, origin)));
+}
+
+static bool is_same_origin(const struct http1_fields *fields)
+{
+    return http1_same_word(fields->values[HTTP1_FIELD_SEC_FETCH_SITE], SLICE("same-origin"));
+}
+
+// Whether it is a page of this server that sends its Origin, as it does with changes. The scheme is
+// not compared, because TLS may end at a proxy; browsers with Sec-Fetch-Site have compared it.
+static bool is_own_page(const struct http1_shared *shared, const struct http1_fields *fields)
+{
+    struct slice said = fields->values[HTTP1_FIELD_ORIGIN];
+    struct slice origin, authority;
+
+    return shared->user->has_pages && origin_of_page(said, &origin, &authority) &&
+           origin.len == said.len && http1_same_word(authority, fields->values[HTTP1_FIELD_HOST]) &&
+           (!http1_has(fields, HTTP1_FIELD_SEC_FETCH_SITE) || is_same_origin(fields));
+}
+
+enum page_verdict {
+    PAGE_NONE,    // no page calls, or an allowed one
+    PAGE_ORIGIN,  // a page whose origin is not in the list
+    PAGE_SITE,    // a page of another site, without an Origin
+    PAGE_REFERER, // a link or an image of such a page, in a browser without Sec-Fetch-Site
+};
+
+// Whether a page calls that may not. If the user serves pages, a page of the same Host may call;
+// check_host() checks that Host.
+//
+// Sec-Fetch-Site says which site's page calls. Old browsers do not send it, and no browser sends it
+// to an address without TLS other than the loopback: then only the page's address (Referer) shows
+// it.
+static enum page_verdict check_page(const struct http1_shared *shared,
+                                    const struct http1_fields *fields)
+{
+    struct slice site = fields->values[HTTP1_FIELD_SEC_FETCH_SITE];
+
+    if (http1_has(fields, HTTP1_FIELD_ORIGIN)) {
+        return origin_allowed(shared, fields->values[HTTP1_FIELD_ORIGIN]) ||
+                       is_own_page(shared, fields)
+                   ? PAGE_NONE
+                   : PAGE_ORIGIN;
+    }
+    if (http1_has(fields, HTTP1_FIELD_SEC_FETCH_SITE)) {
+        return http1_same_word(site, SLICE("none")) || is_same_origin(fields) ? PAGE_NONE
+                                                                              : PAGE_SITE;
+    }
+    return referer_allowed(shared, fields) ? PAGE_NONE : PAGE_REFERER;
+}
+
 // Checks strictly, because the origin is copied into a header of the answer.
-static bool is_origin(struct slice text)
+static bool is_header_safe(struct slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] <= ' ' || text.ptr[i] > '~') {
@@ -96,12 +216,19 @@ static bool is_origin(struct slice text)
 bool http1_caller_note_origin(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct slice origin = fields->values[HTTP1_FIELD_ORIGIN];
-    bool may_see = http1_has(fields, HTTP1_FIELD_ORIGIN) && is_origin(origin) &&
-                   http1_origin_allowed(conn->shared, origin);
+    bool may_see = http1_has(fields, HTTP1_FIELD_ORIGIN) && is_header_safe(origin) &&
+                   origin_allowed(conn->shared, origin);
 
-    if (may_see && !http1_request_set_origin(conn->request, origin)) {
-        http1_refuse_memory(conn);
-        return false;
+    if (may_see) {
+        char *copy = malloc(origin.len + 1);
+
+        if (!copy) {
+            http1_refuse_memory(conn);
+            return false;
+        }
+        memcpy(copy, origin.ptr, origin.len);
+        copy[origin.len] = '\0';
+        conn->request->origin = copy;
     }
     return true;
 }
@@ -110,21 +237,21 @@ static bool check_host(struct http1_conn *conn, const struct http1_fields *field
 {
     struct slice host = fields->values[HTTP1_FIELD_HOST];
 
-    return !http1_has(fields, HTTP1_FIELD_HOST) || http1_host_allowed(conn->shared, host) ||
+    return !http1_has(fields, HTTP1_FIELD_HOST) || host_allowed(conn->shared, host) ||
            refuse_value(conn, 403, host, texts_of(conn)->host);
 }
 
 bool http1_caller_check_page(struct http1_conn *conn, const struct http1_fields *fields)
 {
-    switch (http1_guard_check(conn->shared, fields)) {
-    case HTTP1_PAGE_NONE:
+    switch (check_page(conn->shared, fields)) {
+    case PAGE_NONE:
         return true;
-    case HTTP1_PAGE_ORIGIN:
+    case PAGE_ORIGIN:
         return refuse_value(conn, 403, fields->values[HTTP1_FIELD_ORIGIN], texts_of(conn)->origin);
-    case HTTP1_PAGE_SITE:
+    case PAGE_SITE:
         return refuse_value(conn, 403, fields->values[HTTP1_FIELD_SEC_FETCH_SITE],
                             texts_of(conn)->site);
-    case HTTP1_PAGE_REFERER:
+    case PAGE_REFERER:
         return refuse_value(conn, 403, fields->values[HTTP1_FIELD_REFERER],
                             texts_of(conn)->referer);
     }
@@ -135,8 +262,43 @@ bool http1_caller_check_page(struct http1_conn *conn, const struct http1_fields 
 // Callers
 //
 
+// The token of a request: `Authorization: Bearer <token>`.
+enum bearer {
+    BEARER_NONE,  // no Authorization
+    BEARER_OTHER, // another scheme, which is ignored
+    BEARER_TOKEN,
+    BEARER_EMPTY, // the scheme without a token
+    BEARER_TWICE  // more than one Authorization: a proxy may have checked another one
+};
+
+// Sets `*token`, a nonempty part of the head, only for BEARER_TOKEN.
+static enum bearer bearer_read(const struct http1_fields *fields, struct slice *token)
+{
+    const struct slice scheme = SLICE("Bearer");
+    struct slice text = fields->values[HTTP1_FIELD_AUTHORIZATION];
+
+    if (!http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
+        return BEARER_NONE;
+    }
+    if (http1_repeats(fields, HTTP1_FIELD_AUTHORIZATION)) {
+        return BEARER_TWICE;
+    }
+    if (text.len < scheme.len || !http1_same_word(slice_of(text.ptr, scheme.len), scheme)) {
+        return BEARER_OTHER;
+    }
+    text = slice_from(text, scheme.len);
+    if (text.len > 0 && *text.ptr != ' ') {
+        return BEARER_OTHER;
+    }
+    while (text.len > 0 && *text.ptr == ' ') {
+        text = slice_from(text, 1);
+    }
+    *token = text;
+    return text.len > 0 ? BEARER_TOKEN : BEARER_EMPTY;
+}
+
 // From here on, the core's operations check the caller's rights.
-static void take(struct http1_conn *conn, const struct wire_caller *caller)
+static void take_caller(struct http1_conn *conn, const struct wire_caller *caller)
 {
     conn->request->proven = caller->kind == CALLER_KNOWN;
     (void)broker_session_grant(conn->session, caller->grants);
@@ -159,7 +321,7 @@ static bool take_peer(struct http1_conn *conn)
         http1_refuse_memory(conn);
         return false;
     }
-    take(conn, &peer);
+    take_caller(conn, &peer);
     if (!conn->request->proven && !may_anything(conn)) {
         http1_caller_refuse(conn, SLICE(""));
         return false;
@@ -169,12 +331,12 @@ static bool take_peer(struct http1_conn *conn)
 
 // A browser sends its address, user and certificate for any page, so pages are checked.
 static bool check_peer(struct http1_conn *conn, const struct http1_fields *fields,
-                       enum http1_bearer bearer)
+                       enum bearer bearer)
 {
     if (conn->shared->tokens && !conn->ruled) {
         return refuse_with(conn, 401, CHALLENGE "\r\n",
-                           bearer == HTTP1_BEARER_NONE ? "a token is needed"
-                                                       : "Authorization has no Bearer token");
+                           bearer == BEARER_NONE ? "a token is needed"
+                                                 : "Authorization has no Bearer token");
     }
     return check_host(conn, fields) && http1_caller_check_page(conn, fields) &&
            (!conn->ruled || take_peer(conn));
@@ -204,7 +366,7 @@ static bool check_token(struct http1_conn *conn, struct slice token)
     switch (caller.kind) {
     case CALLER_ADDRESS:
     case CALLER_KNOWN:
-        take(conn, &caller);
+        take_caller(conn, &caller);
         return true;
     case CALLER_UNKNOWN:
         return refuse_with(conn, 401, CHALLENGE ", error=\"invalid_token\"\r\n",
@@ -217,21 +379,21 @@ static bool check_token(struct http1_conn *conn, struct slice token)
 
 bool http1_caller_check(struct http1_conn *conn, const struct http1_fields *fields)
 {
-    enum http1_bearer bearer = HTTP1_BEARER_NONE;
+    enum bearer bearer = BEARER_NONE;
     struct slice token;
 
     if (http1_caller_has_rules(conn)) {
-        bearer = http1_bearer_read(fields, &token);
+        bearer = bearer_read(fields, &token);
     }
     switch (bearer) {
-    case HTTP1_BEARER_NONE:
-    case HTTP1_BEARER_OTHER:
+    case BEARER_NONE:
+    case BEARER_OTHER:
         return check_peer(conn, fields, bearer);
-    case HTTP1_BEARER_TOKEN:
+    case BEARER_TOKEN:
         return check_token(conn, token);
-    case HTTP1_BEARER_EMPTY:
+    case BEARER_EMPTY:
         return refuse_with(conn, 401, CHALLENGE "\r\n", "Authorization has no Bearer token");
-    case HTTP1_BEARER_TWICE:
+    case BEARER_TWICE:
         return refuse_with(conn, 400, NULL, "Authorization is there more than once");
     }
     UNREACHABLE();

@@ -8,9 +8,8 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-
-#include "http1/context.h"
-#include "http1/fields.h"
+#include "http1/http1_conn.h"
+#include "http1/head.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 
-#include "http1/hex.h"
+#include "http1/request_target.h"
 
 // More digits than any accepted size has.
 #define DIGITS_MOST 15

@@ -64,8 +64,8 @@ bool http1_reply_end_open(struct http1_conn *conn, struct http1_answer *head)
 }
 
 // Begins the head, up to the header that frames the body. False: no memory.
-static bool begin_head(struct http1_conn *conn, const struct http1_reply *reply,
-                       struct http1_answer *head)
+static bool reply_begin_head(struct http1_conn *conn, const struct http1_reply *reply,
+                             struct http1_answer *head)
 {
     if (!http1_reply_begin(conn, reply->status, head)) {
         return false;
@@ -81,7 +81,7 @@ void http1_reply_head(struct http1_conn *conn, const struct http1_reply *reply, 
 {
     struct http1_answer head;
 
-    if (begin_head(conn, reply, &head)) {
+    if (reply_begin_head(conn, reply, &head)) {
         http1_reply_end(conn, &head, len);
     }
 }
@@ -90,7 +90,7 @@ bool http1_reply_open(struct http1_conn *conn, const struct http1_reply *reply)
 {
     struct http1_answer head;
 
-    return begin_head(conn, reply, &head) && http1_reply_end_open(conn, &head);
+    return reply_begin_head(conn, reply, &head) && http1_reply_end_open(conn, &head);
 }
 
 // An answer to HEAD has the headers of the body, but no body.

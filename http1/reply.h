@@ -9,15 +9,15 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
-#include "http1/answer.h"
-#include "http1/context.h"
+#include "http1/http1_answer.h"
+#include "http1/http1_conn.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 // The head of an answer, without the length of the body. All headers together fit HTTP1_ANSWER_MAX.
 struct http1_reply {
-    unsigned status;    // one of those in answer.c
+    unsigned status;    // one of those in http1_answer.c
     const char *type;   // Content-Type, NULL for none
     const char *extra;  // more headers, each with its CRLF; NULL for none
     struct slice shown; // of an error: the invalid part of the request, for the log; may be empty

@@ -11,9 +11,8 @@
 #include "core/broker.h"
 #include "proto_common/steps.h"
 
-#include "http1/context.h"
-#include "http1/fields.h"
-#include "http1/framing.h"
+#include "http1/http1_conn.h"
+#include "http1/head.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "proto_http/batch.h"
 
 #include "core/base/memory.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 #include "proto_common/json_body.h"
 #include "http1/reply.h"
 

@@ -9,7 +9,7 @@
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 
 #include "proto_http/http.h"
 #include "proto_http/leases.h"

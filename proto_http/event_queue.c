@@ -2,7 +2,7 @@
 #include "proto_http/event_queue.h"
 
 #include "core/base/memory.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 #include "proto_common/json_body.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 // The headers that this front-end reads, besides those of HTTP/1.1 itself.
 
-#include "http1/fields.h"
+#include "http1/head.h"
 
 // The name in the code, and in the header. The headers from UNIQUE on are about a job.
 #define WEB_FIELDS(X)                                                                              \

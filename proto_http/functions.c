@@ -3,7 +3,7 @@
 
 #include "core/base/glob.h"
 #include "http1/caller.h"
-#include "http1/list.h"
+#include "http1/http1_options.h"
 #include "http1/reply.h"
 
 #include "proto_http/request.h"

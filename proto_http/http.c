@@ -5,8 +5,9 @@
 #include "core/base/glob.h"
 #include "core/base/log.h"
 #include "core/memo.h"
-#include "http1/conn.h"
-#include "http1/list.h"
+#include "http1/http1_conn.h"
+#include "http1/user.h"
+#include "http1/http1_options.h"
 
 #include "proto_http/accept.h"
 #include "proto_http/answer.h"

@@ -7,7 +7,7 @@
 
 #include "proto_common/contract.h"
 #include "proto_common/frontend.h"
-#include "http1/options.h"
+#include "http1/http1_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 // Reads the parameters of a job from the headers of the request that submits it.
 
 #include "core/base/macros.h"
-#include "http1/fields.h"
+#include "http1/head.h"
 
 #include "proto_http/context.h"
 

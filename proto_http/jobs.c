@@ -4,7 +4,7 @@
 #include "core/base/digits.h"
 #include "core/result.h"
 #include "http1/caller.h"
-#include "http1/query.h"
+#include "http1/request_target.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/functions.h"

@@ -6,7 +6,8 @@
 
 #include "core/base/macros.h"
 #include "core/broker.h"
-#include "http1/conn.h"
+#include "http1/http1_conn.h"
+#include "http1/user.h"
 
 #include "proto_http/context.h"
 

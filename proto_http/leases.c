@@ -4,7 +4,7 @@
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/durable_lease.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 
 #include <openssl/rand.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "core/broker.h"
 #include "proto_common/contract.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 #include "proto_common/output.h"
 
 #include "proto_http/event_queue.h"

@@ -2,7 +2,7 @@
 #include "proto_http/stream.h"
 
 #include "core/base/macros.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 #include "proto_common/unread.h"
 
 #include "proto_http/answer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/submit.h"
 
-#include "http1/target.h"
+#include "http1/request_target.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/once.h"

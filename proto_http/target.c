@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/target.h"
 
-#include "http1/target.h"
+#include "http1/request_target.h"
 
 #include <string.h>
 

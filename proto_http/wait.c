@@ -2,8 +2,9 @@
 #include "proto_http/wait.h"
 
 #include "core/base/macros.h"
-#include "http1/conn.h"
-#include "http1/events.h"
+#include "http1/http1_conn.h"
+#include "http1/user.h"
+#include "http1/http1_answer.h"
 
 #include "proto_http/answer.h"
 #include "proto_http/jobs.h"

@@ -2,7 +2,7 @@
 #include "proto_http/words.h"
 
 #include "core/base/digits.h"
-#include "http1/query.h"
+#include "http1/request_target.h"
 #include "http1/reply.h"
 
 #include "proto_http/lease_about.h"

@@ -2,7 +2,7 @@
 #include "proto_http/work.h"
 
 #include "http1/caller.h"
-#include "http1/query.h"
+#include "http1/request_target.h"
 #include "http1/reply.h"
 
 #include "proto_http/batch.h"

@@ -6,7 +6,7 @@
 
 #include "core/base/digits.h"
 #include "http1/caller.h"
-#include "http1/query.h"
+#include "http1/request_target.h"
 #include "http1/reply.h"
 
 #include "proto_http/batch.h"

@@ -3,7 +3,7 @@
 
 #include "core/base/glob.h"
 #include "core/base/memory.h"
-#include "http1/hex.h"
+#include "http1/request_target.h"
 
 #include "admin/api/api_input.h"
 

@@ -7,7 +7,7 @@
 // changed.
 
 #include "core/status.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 
 #include "admin/request/input.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/siphash.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 #include "proto_common/unread.h"
 
 #include "admin/events/event_source.h"

@@ -8,7 +8,7 @@
 
 #include "core/broker.h"
 #include "core/result.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 // introspection.
 
 #include "core/base/slice.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 #include "proto_common/introspect.h"
 
 #include <jansson.h>

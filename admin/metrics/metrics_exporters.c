@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "admin/metrics/metrics_exporters.h"
 
-#include "http1/list.h"
+#include "http1/http1_options.h"
 #include "proto_common/frontend.h"
 
 #include "admin/metrics/metrics.h"

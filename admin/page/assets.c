@@ -2,7 +2,7 @@
 #include "admin/page/assets.h"
 
 #include "core/base/macros.h"
-#include "http1/list.h"
+#include "http1/http1_options.h"
 #include "http1/reply.h"
 
 #include "admin/request/admin_context.h"

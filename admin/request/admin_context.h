@@ -7,7 +7,7 @@
 
 #include "core/base/slice.h"
 #include "core/broker.h"
-#include "http1/context.h"
+#include "http1/http1_conn.h"
 #include "proto_common/introspect.h"
 
 #include "admin/request/admin_options.h"

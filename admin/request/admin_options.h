@@ -4,7 +4,7 @@
 
 // The section [admin] of the configuration, without `listen`.
 
-#include "http1/options.h"
+#include "http1/http1_options.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 #include "admin/request/admin_reply.h"
 
 #include "core/base/macros.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

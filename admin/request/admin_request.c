@@ -4,9 +4,9 @@
 #include "core/base/macros.h"
 #include "core/base/memory.h"
 #include "http1/caller.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 #include "http1/reply.h"
-#include "http1/target.h"
+#include "http1/request_target.h"
 
 #include "admin/request/admin_context.h"
 #include "admin/request/admin_reply.h"

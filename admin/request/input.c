@@ -3,7 +3,7 @@
 
 #include "core/base/digits.h"
 #include "core/types.h"
-#include "http1/target.h"
+#include "http1/request_target.h"
 
 #include "admin/request/admin_context.h"
 #include "admin/request/admin_reply.h"

@@ -9,7 +9,7 @@
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "http1/query.h"
+#include "http1/request_target.h"
 #include "http1/user.h"
 
 #include <jansson.h>

@@ -10,8 +10,8 @@
 
 #include "core/base/slice.h"
 #include "core/grants.h"
-#include "http1/context.h"
-#include "http1/fields.h"
+#include "http1/http1_conn.h"
+#include "http1/head.h"
 #include "http1/user.h"
 
 #include <stdbool.h>

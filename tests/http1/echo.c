@@ -2,7 +2,7 @@
 #include "tests/http1/echo.h"
 
 #include "http1/caller.h"
-#include "http1/events.h"
+#include "http1/http1_answer.h"
 #include "http1/reply.h"
 
 #include <stdio.h>

@@ -10,7 +10,8 @@
 // /events never ends; GET /wait waits, for 3 seconds at most, until echo_answer(); GET /none has
 // nothing to say; OPTIONS is open to everybody.
 
-#include "http1/conn.h"
+#include "http1/http1_conn.h"
+#include "http1/user.h"
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_host.h"

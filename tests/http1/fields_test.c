@@ -3,7 +3,7 @@
 // What a head says: heads of every kind that makes a difference, beside a plain reading of their
 // lines, and beside what http-parser alone says of them.
 
-#include "http1/fields.h"
+#include "http1/head.h"
 
 #include <http_parser.h>
 #include <stdarg.h>

@@ -3,11 +3,8 @@
 // A server in memory that is made of HTTP/1.1 alone: requests in, answers out. It is linked without
 // the scheduler and without a front-end: whatever else speaks HTTP here can do the same.
 
-#include "http1/answer.h"
+#include "http1/http1_answer.h"
 #include "http1/chunk.h"
-#include "http1/events.h"
-#include "http1/fields.h"
-#include "http1/framing.h"
 #include "http1/head.h"
 
 #include <stdarg.h>

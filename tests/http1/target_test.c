@@ -2,7 +2,7 @@
 
 // A target in its forms, and the escapes in it.
 
-#include "http1/target.h"
+#include "http1/request_target.h"
 
 #include <stdarg.h>
 #include <stddef.h>

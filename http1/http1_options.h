@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_HTTP1_OPTIONS_H
-#define TANDEM_HTTP1_OPTIONS_H
+#ifndef TANDEM_HTTP1_HTTP1_OPTIONS_H
+#define TANDEM_HTTP1_HTTP1_OPTIONS_H
 
 // The settings of every HTTP/1.1 front-end. Its own struct has them in a union, as members and as a
 // whole:
@@ -16,6 +16,7 @@
 // The host may change them between turns, so they are not cached.
 
 #include "core/base/macros.h"
+#include "core/base/slice.h"
 #include "proto_common/frontend.h"
 #include "proto_common/pace.h"
 
@@ -26,8 +27,8 @@
 // In this order: bytes of a request's body; bytes of its head; seconds from its first byte to the
 // end of its head; seconds for each PACE_STEP bytes of a body; seconds between requests (0: no
 // limit); the origins whose pages may call (`*`: all), and the allowed names of Host besides
-// addresses and localhost, both as lists (list.h). The origins may be NULL: then no foreign page
-// may call.
+// addresses and localhost, both as lists (http1_list_next). The origins may be NULL: then no
+// foreign page may call.
 #define HTTP1_OPTION_FIELDS                                                                        \
     uint64_t max_body;                                                                             \
     uint64_t max_header_bytes;                                                                     \
@@ -73,5 +74,12 @@ bool http1_options_check(const struct http1_options *options, struct error_text 
 
 // Implements frontend->limits for a front-end whose options begin with these.
 void http1_limits(const void *options, struct pace_limits *limits);
+
+// Removes the next word from a list of the configuration, words separated by commas or blanks.
+// False: the end.
+bool http1_list_next(struct slice *list, struct slice *word);
+
+// Whether the list contains that text, ignoring case.
+bool http1_list_names(const char *list, struct slice text);
 
 #endif

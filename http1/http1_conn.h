@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_HTTP1_CONTEXT_H
-#define TANDEM_HTTP1_CONTEXT_H
+#ifndef TANDEM_HTTP1_HTTP1_CONN_H
+#define TANDEM_HTTP1_HTTP1_CONN_H
 
 // A connection, the state that all connections of a front-end share, and a request in progress.
 // Requests are answered in the order in which they arrived: while one waits for its answer, the
@@ -8,17 +8,16 @@
 //
 // A front-end (the user, user.h) has these as the first members of its own structs, so that a
 // pointer to one is a pointer to the other. An idle connection needs no memory but its struct; a
-// request is allocated until it is answered.
+// request is allocated from the end of its head until it is answered.
 
 #include "core/broker.h"
 #include "proto_common/frontend.h"
 #include "proto_common/intake.h"
 
-#include "http1/answer.h"
 #include "http1/chunk.h"
-#include "http1/fields.h"
 #include "http1/head.h"
-#include "http1/options.h"
+#include "http1/http1_answer.h"
+#include "http1/http1_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +28,7 @@ struct http1_user;
 // A longer Host cannot be an address with a port.
 #define HTTP1_HOST_KEPT 64
 
-// Initialized to zero; http1_shared_begin() (conn.h) sets the members.
+// Initialized to zero; http1_shared_begin() sets the members.
 struct http1_shared {
     const struct http1_user *user;
     struct broker *broker;
@@ -69,7 +68,6 @@ struct http1_conn {
     bool body_begun : 1; /* private: a new body has begun since the host last asked for the pace */
 };
 
-// Allocated when the head is complete, and freed when the request is answered.
 struct http1_request {
     enum http1_method method;
     bool version_1_0 : 1;
@@ -90,5 +88,34 @@ static inline void http1_request_last(struct http1_request *request)
     request->last = true;
     request->keep_alive = false;
 }
+
+//
+// Functions
+//
+
+// Initializes the state that all connections share, in the front-end's `start`. `own` are the names
+// of its `count` headers, numbered from HTTP1_FIELD_COUNT. All arguments must stay valid.
+void http1_shared_begin(struct http1_shared *shared, const struct http1_user *user,
+                        struct broker *broker, const struct http1_options *options,
+                        const struct process_facts *facts, const char *const *own, unsigned count);
+
+// Ends a waiting request that was answered by something other than `step`, and frees it. The next
+// request is read once the connection is woken (wire_wake()).
+void http1_answered(struct http1_conn *conn);
+
+// The front-end functions of the same names, for a connection that begins with a struct http1_conn.
+enum status http1_open(void *conn, void *shared, struct wire *wire);
+enum grant_progress http1_granted(void *conn, struct grants *grants);
+struct feed http1_feed(void *conn, struct slice input, unsigned budget);
+struct feed http1_filled(void *conn, size_t len, unsigned budget);
+bool http1_eof(void *conn);
+void http1_expired(void *conn);
+struct pace http1_pace(void *conn);
+void http1_overdue(void *conn, enum pace_verdict verdict, struct slice kept);
+void http1_stopping(void *conn);
+size_t http1_holds(const void *conn);
+struct frontend_about http1_about(const void *conn);
+uint64_t http1_commands(const void *shared);
+void http1_close(void *conn);
 
 #endif

@@ -1,13 +1,45 @@
 /* SPDX-License-Identifier: MIT */
-#include "http1/options.h"
+#include "http1/http1_options.h"
 
-#include "http1/fields.h"
-#include "http1/list.h"
+#include "http1/head.h"
 
 #include <string.h>
 
 // The most bytes of an invalid word in a message.
 #define WORD_SHOWN 128
+
+static bool divides_list(char c)
+{
+    return c == ',' || c == ' ' || c == '\t';
+}
+
+bool http1_list_next(struct slice *list, struct slice *word)
+{
+    size_t len = 0;
+
+    while (list->len > 0 && divides_list(*list->ptr)) {
+        *list = slice_from(*list, 1);
+    }
+    while (len < list->len && !divides_list(list->ptr[len])) {
+        len++;
+    }
+    *word = slice_of(list->ptr, len);
+    *list = slice_from(*list, len);
+    return len > 0;
+}
+
+bool http1_list_names(const char *list, struct slice text)
+{
+    struct slice rest = slice_str(list);
+    struct slice word;
+
+    while (http1_list_next(&rest, &word)) {
+        if (http1_same_word(word, text)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 // Whether the word contains one of the bytes.
 static bool has_any(struct slice word, const char *bytes)
@@ -21,7 +53,7 @@ static bool has_any(struct slice word, const char *bytes)
 }
 
 // Whether the word begins with `head` and ends with `tail`.
-static bool is_framed(struct slice word, struct slice head, struct slice tail)
+static bool begins_and_ends(struct slice word, struct slice head, struct slice tail)
 {
     return word.len >= head.len + tail.len && http1_same_word(slice_of(word.ptr, head.len), head) &&
            slice_equal(slice_from(word, word.len - tail.len), tail);
@@ -29,7 +61,7 @@ static bool is_framed(struct slice word, struct slice head, struct slice tail)
 
 // Whether it is an origin as browsers send it: `scheme://host`, perhaps with a port other than the
 // scheme's default, and no path; or `null`. Anything else would match no page.
-static bool is_origin(struct slice origin)
+static bool is_valid_origin(struct slice origin)
 {
     const char *end = origin.ptr + origin.len;
     const char *colon = memchr(origin.ptr, ':', origin.len);
@@ -39,8 +71,8 @@ static bool is_origin(struct slice origin)
     }
     return colon && colon > origin.ptr && end - colon > 3 && memcmp(colon, "://", 3) == 0 &&
            !has_any(slice_of(colon + 3, (size_t)(end - colon) - 3), "/*?#@") &&
-           !is_framed(origin, SLICE("http://"), SLICE(":80")) &&
-           !is_framed(origin, SLICE("https://"), SLICE(":443"));
+           !begins_and_ends(origin, SLICE("http://"), SLICE(":80")) &&
+           !begins_and_ends(origin, SLICE("https://"), SLICE(":443"));
 }
 
 static bool check_origins(const char *origins, struct error_text *why)
@@ -49,7 +81,7 @@ static bool check_origins(const char *origins, struct error_text *why)
     struct slice origin;
 
     while (http1_list_next(&list, &origin)) {
-        if (!is_origin(origin)) {
+        if (!is_valid_origin(origin)) {
             return error_set(why,
                              "cors_origins: `%.*s` is not an origin, such as https://app.example",
                              origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
