@@ -106,6 +106,10 @@ struct feed bean_filled(void *conn, size_t len, unsigned budget);
 // the reply will be made. `turn` has the input after the line.
 void bean_exec(struct bean_conn *conn, struct slice line, struct feed_turn *turn);
 
+// Replies to a command that the broker has carried out: `done` for STATUS_OK. If it changed a
+// stored job, the reply waits until the store has the change.
+void bean_reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done);
+
 // BEAN_KICKING, BEAN_CLEARING, BEAN_GRANTING: make the next slice, and reply after the last.
 enum step bean_kick_step(struct bean_conn *conn, struct feed_turn *turn);
 enum step bean_clear_step(struct bean_conn *conn, struct feed_turn *turn);

@@ -10,9 +10,7 @@
 
 #include <string.h>
 
-// Replies to a command that the broker has carried out. If it changed a stored job, the reply waits
-// until the store has the change.
-static void bean_reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done)
+void bean_reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done)
 {
     if (status == STATUS_OK) {
         wire_hold(conn->wire, broker_position(conn->shared->broker));
@@ -128,19 +126,14 @@ static void bean_exec_progress(struct bean_conn *conn, const struct bean_command
 // Tubes used and watched
 //
 
-static bool bean_may_use(const struct bean_conn *conn, struct slice name)
-{
-    return session_may_by_name(conn->session, MAY_SUBMIT, name) ||
-           session_may_by_name(conn->session, MAY_OBSERVE, name) ||
-           session_may_by_name(conn->session, MAY_OPERATE, name);
-}
-
 static void bean_exec_use(struct bean_conn *conn, const struct bean_command *command)
 {
     struct queue *queue;
-    enum status status = bean_may_use(conn, command->name)
-                             ? broker_queue_hold(conn->shared->broker, command->name, &queue)
-                             : STATUS_FORBIDDEN;
+    bool may = session_may_by_name(conn->session, MAY_SUBMIT, command->name) ||
+               session_may_by_name(conn->session, MAY_OBSERVE, command->name) ||
+               session_may_by_name(conn->session, MAY_OPERATE, command->name);
+    enum status status =
+        may ? broker_queue_hold(conn->shared->broker, command->name, &queue) : STATUS_FORBIDDEN;
 
     if (status != STATUS_OK) {
         bean_reply_status(conn->wire, status, BEAN_INTERNAL_ERROR);

@@ -158,22 +158,12 @@ static enum bean_validity bean_parse_progress(struct slice rest, struct bean_com
     return bean_check_end(taken, rest);
 }
 
-static enum bean_validity bean_parse_batch(struct slice rest, struct bean_command *command)
-{
-    bool taken = bean_take_u32(&rest, &command->bound) && bean_take_u32(&rest, &command->timeout);
-
-    if (bean_check_end(taken, rest) != BEAN_GOOD || command->bound == 0 ||
-        command->bound > BEAN_BATCH_MAX || command->timeout > INT32_MAX) {
-        return BEAN_BAD;
-    }
-    return BEAN_GOOD;
-}
-
 // `reserve-batch` is found here, and not in the table of commands, where every later command would
 // be compared with it.
 static enum bean_validity bean_parse_reserve(struct slice rest, struct bean_command *command)
 {
     static const struct slice batch = {"-batch ", 7};
+    bool taken;
 
     if (rest.len == 0) {
         return BEAN_GOOD;
@@ -182,7 +172,10 @@ static enum bean_validity bean_parse_reserve(struct slice rest, struct bean_comm
         return BEAN_BAD;
     }
     command->verb = BEAN_RESERVE_BATCH;
-    return bean_parse_batch(slice_from(rest, batch.len), command);
+    rest = slice_from(rest, batch.len);
+    taken = bean_take_u32(&rest, &command->bound) && bean_take_u32(&rest, &command->timeout) &&
+            command->bound > 0 && command->bound <= BEAN_BATCH_MAX && command->timeout <= INT32_MAX;
+    return bean_check_end(taken, rest);
 }
 
 // Ignores the text after the number, as beanstalkd does.
@@ -192,11 +185,6 @@ static enum bean_validity bean_parse_timeout(struct slice rest, struct bean_comm
                                                                                     : BEAN_BAD;
 }
 
-static bool bean_is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 // beanstalkd reads this number with strtoul: white space, a sign and trailing text are allowed, and
 // the number is cut to 32 bits.
 static enum bean_validity bean_parse_kick(struct slice rest, struct bean_command *command)
@@ -204,7 +192,7 @@ static enum bean_validity bean_parse_kick(struct slice rest, struct bean_command
     bool negative;
     uint64_t value;
 
-    while (rest.len && bean_is_space(*rest.ptr)) {
+    while (rest.len && (*rest.ptr == ' ' || (*rest.ptr >= '\t' && *rest.ptr <= '\r'))) {
         rest = slice_from(rest, 1);
     }
     negative = rest.len && *rest.ptr == '-';

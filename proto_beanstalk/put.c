@@ -177,33 +177,11 @@ static bool bean_may_put(const struct bean_conn *conn)
     return session_may(conn->session, MAY_SUBMIT, conn->used);
 }
 
-static void bean_put_at_once(struct bean_conn *conn, const struct bean_command *command,
-                             struct feed_turn *turn)
-{
-    struct job_spec spec = bean_put_spec(conn, command);
-
-    if (bean_take_body(turn, command->bytes, &spec.body)) {
-        bean_submit(conn, &spec);
-    } else {
-        bean_refuse(conn->wire, bean_may_put(conn) ? BEAN_EXPECTED_CRLF : BEAN_FORBIDDEN);
-    }
-}
-
-// `blob` is the gathered body; NULL: it is empty.
-static void bean_put_gathered(struct bean_conn *conn, const struct bean_command *command,
-                              struct blob *blob)
-{
-    struct job_spec spec = bean_put_spec(conn, command);
-
-    if (blob) {
-        intake_set_body(&spec, blob_slice(blob), blob);
-    }
-    bean_submit(conn, &spec);
-}
-
 static void bean_put(struct bean_conn *conn, const struct bean_command *command,
                      struct feed_turn *turn)
 {
+    struct job_spec spec;
+
     if (command->validity != BEAN_GOOD && command->verb == BEAN_PUT_UNIQUE) {
         // The key may come from a user of the client, so the body after an invalid one must not be
         // carried out as commands.
@@ -219,12 +197,19 @@ static void bean_put(struct bean_conn *conn, const struct bean_command *command,
         conn->producer = true;
         conn->shared->producers++;
     }
-    if (bean_body_is_whole(turn, command->bytes)) {
-        bean_put_at_once(conn, command, turn);
-    } else if (!bean_may_put(conn)) {
-        bean_skip_body(conn, command->bytes, BEAN_FORBIDDEN);
+    if (!bean_body_is_whole(turn, command->bytes)) {
+        if (bean_may_put(conn)) {
+            bean_gather_body(conn, command);
+        } else {
+            bean_skip_body(conn, command->bytes, BEAN_FORBIDDEN);
+        }
+        return;
+    }
+    spec = bean_put_spec(conn, command);
+    if (bean_take_body(turn, command->bytes, &spec.body)) {
+        bean_submit(conn, &spec);
     } else {
-        bean_gather_body(conn, command);
+        bean_refuse(conn->wire, bean_may_put(conn) ? BEAN_EXPECTED_CRLF : BEAN_FORBIDDEN);
     }
 }
 
@@ -232,17 +217,7 @@ static void bean_put(struct bean_conn *conn, const struct bean_command *command,
 // complete
 //
 
-// Completes a job that this connection holds, or held until its TTR ran out. `result` may be NULL.
-static void bean_complete_job(struct bean_conn *conn, uint64_t id, struct blob *result)
-{
-    enum status status = broker_complete(conn->session, id, result);
-
-    if (status == STATUS_OK) {
-        wire_hold(conn->wire, broker_position(conn->shared->broker));
-    }
-    bean_reply_status(conn->wire, status, BEAN_DELETED);
-}
-
+// Completes a job that this connection holds, or held until its TTR ran out.
 static void bean_complete(struct bean_conn *conn, const struct bean_command *command,
                           struct feed_turn *turn)
 {
@@ -264,7 +239,7 @@ static void bean_complete(struct bean_conn *conn, const struct bean_command *com
             return;
         }
     }
-    bean_complete_job(conn, command->id, result);
+    bean_reply_changed(conn, broker_complete(conn->session, command->id, result), BEAN_DELETED);
     blob_unref(result);
 }
 
@@ -291,7 +266,9 @@ void bean_exec_with_body(struct bean_conn *conn, const struct bean_command *comm
 enum step bean_body_step(struct bean_conn *conn, struct feed_turn *turn)
 {
     struct bean_body *body = conn->doing.body;
+    const struct bean_command *command = &body->command;
     enum intake_state state = intake_take(&body->intake, &turn->input);
+    struct job_spec spec;
     struct blob *blob;
 
     if (state == INTAKE_NO_MEMORY) {
@@ -304,17 +281,22 @@ enum step bean_body_step(struct bean_conn *conn, struct feed_turn *turn)
     if (state == INTAKE_MORE || turn->input.len < BEAN_TRAILER) {
         return STEP_MORE;
     }
-    if (bean_take_trailer(turn)) {
-        blob = intake_len(&body->intake) ? intake_finish(&body->intake) : NULL;
-        if (body->command.verb == BEAN_COMPLETE) {
-            bean_complete_job(conn, body->command.id, blob);
-        } else {
-            bean_put_gathered(conn, &body->command, blob);
-        }
-        blob_unref(blob);
-    } else {
+    if (!bean_take_trailer(turn)) {
         bean_refuse(conn->wire, BEAN_EXPECTED_CRLF);
+        bean_body_discard(conn);
+        return STEP_ON;
     }
+    blob = intake_len(&body->intake) ? intake_finish(&body->intake) : NULL;
+    if (command->verb == BEAN_COMPLETE) {
+        bean_reply_changed(conn, broker_complete(conn->session, command->id, blob), BEAN_DELETED);
+    } else {
+        spec = bean_put_spec(conn, command);
+        if (blob) {
+            intake_set_body(&spec, blob_slice(blob), blob);
+        }
+        bean_submit(conn, &spec);
+    }
+    blob_unref(blob);
     bean_body_discard(conn);
     return STEP_ON;
 }

@@ -107,22 +107,10 @@ static void bean_yaml_quoted(struct bean_yaml *yaml, struct slice key, struct sl
     bean_yaml_append(yaml, SLICE("\"\n"));
 }
 
-// Frees the text; there is none after bean_yaml_finish().
+// Frees the text.
 static void bean_yaml_discard(struct bean_yaml *yaml)
 {
     blob_builder_discard(&yaml->text);
-}
-
-// NULL: there was no memory at some point.
-static struct blob *bean_yaml_finish(struct bean_yaml *yaml)
-{
-    if (yaml->failed) {
-        bean_yaml_discard(yaml);
-        return NULL;
-    }
-    // The length of the document is known only now.
-    yaml->text.total -= blob_builder_missing(&yaml->text);
-    return blob_builder_finish(&yaml->text);
 }
 
 //
@@ -140,10 +128,18 @@ static struct blob *bean_yaml_finish(struct bean_yaml *yaml)
     }
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
+// Replies with the document, or that there was no memory at some point. Frees the text.
 static void bean_reply_yaml(struct bean_conn *conn, struct bean_yaml *yaml)
 {
-    struct blob *body = bean_yaml_finish(yaml);
+    struct blob *body = NULL;
 
+    if (yaml->failed) {
+        bean_yaml_discard(yaml);
+    } else {
+        // The length of the document is known only now.
+        yaml->text.total -= blob_builder_missing(&yaml->text);
+        body = blob_builder_finish(&yaml->text);
+    }
     if (body) {
         bean_reply_body(&conn->wire->out, body);
         blob_unref(body);
@@ -315,17 +311,6 @@ static void bean_write_binlog(struct bean_yaml *yaml, const struct store_info *s
     bean_yaml_numbers(yaml, entries, COUNT_OF(entries));
 }
 
-// Only if several processes share the store.
-static void bean_write_cluster(struct bean_yaml *yaml, const struct store_info *store)
-{
-    if (store->epoch == 0) {
-        return;
-    }
-    bean_yaml_number(yaml, SLICE("cluster-epoch"), store->epoch);
-    bean_write_flag(yaml, SLICE("cluster-durable"), store->durable);
-    bean_write_flag(yaml, SLICE("cluster-replicated"), store->replicated);
-}
-
 // 16 hexadecimal digits, the first of them a letter: YAML parsers would read digits alone, or with
 // one e among them, as a number.
 static void bean_write_instance(struct bean_yaml *yaml, uint64_t instance)
@@ -367,7 +352,12 @@ void bean_stats(struct bean_conn *conn, const struct bean_command *command)
     bean_yaml_number(&yaml, SLICE("binlog-errors"), store.errors);
     bean_write_flag(&yaml, SLICE("binlog-failing"), store.failing);
     bean_write_commands(&yaml, shared, extension_keys, COUNT_OF(extension_keys));
-    bean_write_cluster(&yaml, &store);
+    // Only if several processes share the store.
+    if (store.epoch > 0) {
+        bean_yaml_number(&yaml, SLICE("cluster-epoch"), store.epoch);
+        bean_write_flag(&yaml, SLICE("cluster-durable"), store.durable);
+        bean_write_flag(&yaml, SLICE("cluster-replicated"), store.replicated);
+    }
     bean_reply_yaml(conn, &yaml);
 }
 

@@ -406,35 +406,30 @@ static const struct gear_text_command gear_text_commands[] = {
     {"verbose", gear_admin_verbose, NEEDS_OBSERVE},
     {"version", gear_admin_version, NEEDS_OBSERVE},
     {"workers", gear_admin_workers, NEEDS_NOTHING},
+    {NULL, NULL, NEEDS_NOTHING},
 };
 
-static void gear_run_command(struct gear_conn *conn, const struct gear_text_command *command,
-                             const struct gear_args *args)
+void gear_admin(struct gear_conn *conn, struct slice line)
 {
-    if (command->need == NEEDS_OBSERVE && !session_may_somewhere(conn->session, MAY_OBSERVE)) {
+    const struct gear_text_command *command = gear_text_commands;
+    struct gear_args args;
+    bool fits = gear_split_line(line, &args);
+
+    if (conn->wire->traced) {
+        wire_log_command(conn->wire, SLICE("text"), line, 0);
+    }
+    while (command->name && !(fits && gear_word_is(args.at[0], command->name))) {
+        command++;
+    }
+    if (!command->name) {
+        gear_text_unknown(conn, &args);
+    } else if (command->need == NEEDS_OBSERVE &&
+               !session_may_somewhere(conn->session, MAY_OBSERVE)) {
         gear_text_forbidden(conn);
     } else if (command->need == NEEDS_OPERATE && !session_has_grants(conn->session) &&
                !wire_is_local(conn->wire)) {
         gear_text_reply(conn, SLICE("ERR FORBIDDEN Not+allowed+from+this+address\r\n"));
     } else {
-        command->run(conn, args);
+        command->run(conn, &args);
     }
-}
-
-void gear_admin(struct gear_conn *conn, struct slice line)
-{
-    struct gear_args args;
-
-    if (conn->wire->traced) {
-        wire_log_command(conn->wire, SLICE("text"), line, 0);
-    }
-    if (gear_split_line(line, &args)) {
-        for (size_t i = 0; i < sizeof gear_text_commands / sizeof *gear_text_commands; i++) {
-            if (gear_word_is(args.at[0], gear_text_commands[i].name)) {
-                gear_run_command(conn, &gear_text_commands[i], &args);
-                return;
-            }
-        }
-    }
-    gear_text_unknown(conn, &args);
 }

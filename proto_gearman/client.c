@@ -16,19 +16,6 @@
 // SUBMIT_JOB_EPOCH and SUBMIT_JOB_SCHED: the moment at which a job starts
 //
 
-// A number of seconds since 1970. False: it is not one.
-static bool gear_parse_epoch(struct slice text, nsec_t *at)
-{
-    const uint64_t most = (uint64_t)(NSEC_NEVER / NSEC_PER_SEC);
-    uint64_t seconds;
-
-    if (!digits_read(text, &seconds)) {
-        return false;
-    }
-    *at = (nsec_t)(seconds < most ? seconds : most) * NSEC_PER_SEC;
-    return true;
-}
-
 // 0 is Monday.
 enum { MINUTE, HOUR, DAY, MONTH, WEEKDAY, SCHEDULE_FIELDS };
 
@@ -89,22 +76,37 @@ static int32_t gear_local_offset_at(const struct zone *zone, int64_t at)
     return localtime_r(&moment, &local) ? (int32_t)local.tm_gmtoff : 0;
 }
 
-// The first minute after `now` that matches all fields, in the local time of the machine. False:
-// there is none, or a field is invalid.
-static bool gear_schedule_next(const struct slice fields[SCHEDULE_FIELDS], nsec_t now, nsec_t *at)
+// The positions of the arguments.
+enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
+
+// Sets when the job starts: at a number of seconds since 1970, or in the first minute that matches
+// all fields of a schedule, in the local time of the machine. False: the packet has no valid
+// moment.
+static bool gear_set_start(const struct gear_conn *conn, struct job_spec *spec,
+                           const struct gear_packet *packet)
 {
     static const struct zone local = {.offset_at = gear_local_offset_at};
+    const uint64_t most = (uint64_t)(NSEC_NEVER / NSEC_PER_SEC);
+    uint64_t seconds;
     struct cron cron;
 
-    return gear_parse_schedule(fields, &cron) && cron_next(&cron, &local, now, at);
+    if (packet->type == GEAR_SUBMIT_JOB_EPOCH) {
+        if (!digits_read(packet->args[EPOCH], &seconds)) {
+            return false;
+        }
+        spec->start_kind = START_AT;
+        spec->start = (nsec_t)(seconds < most ? seconds : most) * NSEC_PER_SEC;
+    } else if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
+        spec->start_kind = START_AT;
+        return gear_parse_schedule(&packet->args[SCHEDULE], &cron) &&
+               cron_next(&cron, &local, broker_now(conn->shared->broker).wall, &spec->start);
+    }
+    return true;
 }
 
 //
 // Submissions
 //
-
-// The positions of the arguments.
-enum { FUNCTION, UNIQUE, EPOCH, REDUCER = 2, SCHEDULE = 2 };
 
 // The priority and the kind of the job, by the type of the packet.
 static const struct gear_submission {
@@ -123,53 +125,26 @@ static const struct gear_submission {
     [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = {PRI_NORMAL, true},
 };
 
-// Sets when the job starts. False: the packet has no valid moment.
-static bool gear_set_start(const struct gear_conn *conn, struct job_spec *spec,
-                           const struct gear_packet *packet)
-{
-    if (packet->type == GEAR_SUBMIT_JOB_EPOCH) {
-        spec->start_kind = START_AT;
-        return gear_parse_epoch(packet->args[EPOCH], &spec->start);
-    }
-    if (packet->type == GEAR_SUBMIT_JOB_SCHED) {
-        spec->start_kind = START_AT;
-        return gear_schedule_next(&packet->args[SCHEDULE], broker_now(conn->shared->broker).wall,
-                                  &spec->start);
-    }
-    return true;
-}
-
-// Makes the contract, except its queue. False: the submission is refused, and `*why` is set.
-static bool gear_job_spec(const struct gear_conn *conn, const struct gear_packet *packet,
-                          struct job_spec *spec, enum gear_refusal *why)
-{
-    const struct gear_options *options = conn->shared->options;
-    const struct gear_submission submission = gear_submissions[packet->type];
-
-    *spec = contract_begin(submission.pri, submission.background, options->job_retries,
-                           (enum contract_on_fail)options->on_fail);
-    if (packet->type == GEAR_SUBMIT_REDUCE_JOB ||
-        packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND) {
-        spec->reducer = packet->args[REDUCER];
-    }
-    intake_set_body(spec, packet->data, packet->blob);
-    if (!contract_set_unique(spec, packet->args[UNIQUE])) {
-        *why = GEAR_REFUSE_LONG_UNIQUE;
-        return false;
-    }
-    *why = GEAR_REFUSE_MOMENT;
-    return gear_set_start(conn, spec, packet);
-}
-
 void gear_submit(struct gear_conn *conn, const struct gear_packet *packet)
 {
-    enum gear_refusal why;
+    const struct gear_options *options = conn->shared->options;
+    const struct gear_submission kind = gear_submissions[packet->type];
+    struct job_spec spec = contract_begin(kind.pri, kind.background, options->job_retries,
+                                          (enum contract_on_fail)options->on_fail);
     struct submission submission;
-    struct job_spec spec;
     enum status status;
 
-    if (!gear_job_spec(conn, packet, &spec, &why)) {
-        gear_refuse(conn, why);
+    if (packet->type == GEAR_SUBMIT_REDUCE_JOB ||
+        packet->type == GEAR_SUBMIT_REDUCE_JOB_BACKGROUND) {
+        spec.reducer = packet->args[REDUCER];
+    }
+    intake_set_body(&spec, packet->data, packet->blob);
+    if (!contract_set_unique(&spec, packet->args[UNIQUE])) {
+        gear_refuse(conn, GEAR_REFUSE_LONG_UNIQUE);
+        return;
+    }
+    if (!gear_set_start(conn, &spec, packet)) {
+        gear_refuse(conn, GEAR_REFUSE_MOMENT);
         return;
     }
     status = contract_submit(conn->shared->broker, conn->wire, conn->session,

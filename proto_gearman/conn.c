@@ -169,27 +169,6 @@ size_t gear_body_holds(const struct gear_conn *conn)
     return gear_body_size(&body->packet) + intake_holds(&body->data);
 }
 
-// All data has arrived. The packet is carried out after the state GEAR_BODY has ended, because it
-// may set another state.
-static void gear_body_finish(struct gear_conn *conn)
-{
-    struct gear_body *body = conn->doing.body;
-    struct blob *data = intake_finish(&body->data);
-
-    conn->doing.body = NULL;
-    conn->state = GEAR_MESSAGE;
-    if (data) {
-        body->packet.data = blob_slice(data);
-        body->packet.blob = data;
-        gear_exec(conn, &body->packet);
-    } else {
-        gear_data_lost(conn, &body->packet);
-        gear_refuse(conn, GEAR_REFUSE_MEMORY);
-    }
-    blob_unref(data);
-    memory_free(body, gear_body_size(&body->packet));
-}
-
 // Whether the packet is a report that must wait until the reports before it have been sent. This is
 // asked for every packet.
 static inline bool gear_report_waits(const struct gear_conn *conn, const struct gear_packet *packet)
@@ -203,6 +182,7 @@ static inline bool gear_report_waits(const struct gear_conn *conn, const struct 
 static enum step gear_body_step(struct gear_conn *conn, struct feed_turn *turn)
 {
     struct gear_body *body = conn->doing.body;
+    struct blob *data;
 
     switch (intake_take(&body->data, &turn->input)) {
     case INTAKE_MORE:
@@ -217,7 +197,20 @@ static enum step gear_body_step(struct gear_conn *conn, struct feed_turn *turn)
     if (gear_report_waits(conn, &body->packet)) {
         return STEP_AGAIN;
     }
-    gear_body_finish(conn);
+    // The packet is carried out after this state has ended, because it may set another one.
+    conn->doing.body = NULL;
+    conn->state = GEAR_MESSAGE;
+    data = intake_finish(&body->data);
+    if (data) {
+        body->packet.data = blob_slice(data);
+        body->packet.blob = data;
+        gear_exec(conn, &body->packet);
+    } else {
+        gear_data_lost(conn, &body->packet);
+        gear_refuse(conn, GEAR_REFUSE_MEMORY);
+    }
+    blob_unref(data);
+    memory_free(body, gear_body_size(&body->packet));
     return STEP_ON;
 }
 
@@ -292,17 +285,6 @@ static enum step gear_take_packet(struct gear_conn *conn, struct feed_turn *turn
     return STEP_ON;
 }
 
-// The arguments are not complete; `missing` bytes of the packet have not arrived.
-static enum step gear_want_arguments(struct gear_conn *conn, struct feed_turn *turn,
-                                     const struct gear_head *head, size_t missing)
-{
-    if (head->len - missing >= GEAR_FIXED_MAX) {
-        return gear_refuse_packet(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
-    }
-    return missing > 0 ? STEP_MORE
-                       : gear_refuse_packet(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
-}
-
 static enum step gear_known_packet_step(struct gear_conn *conn, struct feed_turn *turn,
                                         const struct gear_head *head)
 {
@@ -318,7 +300,11 @@ static enum step gear_known_packet_step(struct gear_conn *conn, struct feed_turn
     }
     body.len = head->len - missing;
     if (!gear_packet_split((enum gear_type)head->type, body, missing == 0, &packet)) {
-        return gear_want_arguments(conn, turn, head, missing);
+        if (body.len >= GEAR_FIXED_MAX) {
+            return gear_refuse_packet(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);
+        }
+        return missing > 0 ? STEP_MORE
+                           : gear_refuse_packet(conn, turn, head, GEAR_REFUSE_TOO_FEW_ARGUMENTS);
     }
     if (body.len - packet.data.len > GEAR_FIXED_MAX) {
         return gear_refuse_packet(conn, turn, head, GEAR_REFUSE_LONG_ARGUMENT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// The table of packets, and the packets that belong neither to clients nor to workers.
+// Carries out packets: by the functions of client.c and worker.c, and the packets here that belong
+// to neither.
 
 #include "proto_gearman/gear_conn.h"
 
@@ -76,7 +77,7 @@ void gear_auth_expired(struct gear_conn *conn)
 // Packets
 //
 
-static void gear_exec_echo(struct gear_conn *conn, const struct gear_packet *packet)
+static void gear_echo(struct gear_conn *conn, const struct gear_packet *packet)
 {
     gear_reply_data(conn, GEAR_ECHO_RES, packet->data, packet->blob);
 }
@@ -87,7 +88,7 @@ static bool gear_begins_with(struct slice text, struct slice start)
     return text.len >= start.len && strncasecmp(text.ptr, start.ptr, start.len) == 0;
 }
 
-static void gear_exec_option(struct gear_conn *conn, const struct gear_packet *packet)
+static void gear_option(struct gear_conn *conn, const struct gear_packet *packet)
 {
     const struct slice exceptions = SLICE("exceptions"), auth = SLICE("auth:");
     struct slice name = packet->args[0];
@@ -102,7 +103,7 @@ static void gear_exec_option(struct gear_conn *conn, const struct gear_packet *p
     }
 }
 
-static void gear_exec_set_client_id(struct gear_conn *conn, const struct gear_packet *packet)
+static void gear_set_client_id(struct gear_conn *conn, const struct gear_packet *packet)
 {
     struct slice name = packet->args[0];
     size_t len = name.len < GEAR_CLIENT_ID_MAX ? name.len : GEAR_CLIENT_ID_MAX;
@@ -119,7 +120,7 @@ static void gear_exec_set_client_id(struct gear_conn *conn, const struct gear_pa
 }
 
 // The worker offers all functions. This is ignored: no known worker relies on it.
-static void gear_exec_all_yours(struct gear_conn *conn, const struct gear_packet *packet)
+static void gear_all_yours(struct gear_conn *conn, const struct gear_packet *packet)
 {
     (void)conn;
     (void)packet;
@@ -128,40 +129,13 @@ static void gear_exec_all_yours(struct gear_conn *conn, const struct gear_packet
 typedef void (*gear_exec_fn)(struct gear_conn *conn, const struct gear_packet *packet);
 
 static const gear_exec_fn gear_execs[GEAR_TYPE_COUNT] = {
-    [GEAR_CAN_DO] = gear_can_do,
-    [GEAR_CANT_DO] = gear_cant_do,
-    [GEAR_RESET_ABILITIES] = gear_reset_abilities,
-    [GEAR_PRE_SLEEP] = gear_pre_sleep,
-    [GEAR_SUBMIT_JOB] = gear_submit,
-    [GEAR_GRAB_JOB] = gear_grab,
-    [GEAR_WORK_STATUS] = gear_work_status,
-    [GEAR_WORK_COMPLETE] = gear_work_complete,
-    [GEAR_WORK_FAIL] = gear_work_fail,
-    [GEAR_GET_STATUS] = gear_get_status,
-    [GEAR_ECHO_REQ] = gear_exec_echo,
-    [GEAR_SUBMIT_JOB_BG] = gear_submit,
-    [GEAR_SUBMIT_JOB_HIGH] = gear_submit,
-    [GEAR_SET_CLIENT_ID] = gear_exec_set_client_id,
-    [GEAR_CAN_DO_TIMEOUT] = gear_can_do,
-    [GEAR_ALL_YOURS] = gear_exec_all_yours,
-    [GEAR_WORK_EXCEPTION] = gear_work_exception,
-    [GEAR_OPTION_REQ] = gear_exec_option,
-    [GEAR_WORK_DATA] = gear_work_data,
-    [GEAR_WORK_WARNING] = gear_work_data,
-    [GEAR_GRAB_JOB_UNIQ] = gear_grab,
-    [GEAR_SUBMIT_JOB_HIGH_BG] = gear_submit,
-    [GEAR_SUBMIT_JOB_LOW] = gear_submit,
-    [GEAR_SUBMIT_JOB_LOW_BG] = gear_submit,
-    [GEAR_SUBMIT_JOB_SCHED] = gear_submit,
-    [GEAR_SUBMIT_JOB_EPOCH] = gear_submit,
-    [GEAR_SUBMIT_REDUCE_JOB] = gear_submit,
-    [GEAR_SUBMIT_REDUCE_JOB_BACKGROUND] = gear_submit,
-    [GEAR_GRAB_JOB_ALL] = gear_grab,
-    [GEAR_GET_STATUS_UNIQUE] = gear_get_status_unique,
+#define X(number, name, args, data, exec) [number] = (exec),
+    GEAR_TYPES(X)
+#undef X
 };
 
 static const char *const gear_type_names[GEAR_TYPE_COUNT] = {
-#define X(number, name, args, data) [number] = #name,
+#define X(number, name, args, data, exec) [number] = #name,
     GEAR_TYPES(X)
 #undef X
 };

@@ -101,7 +101,7 @@ size_t gear_body_holds(const struct gear_conn *conn);
 void gear_body_discard(struct gear_conn *conn);
 
 //
-// exec.c: the table of packets
+// exec.c: carrying out packets, by the table of their types (GEAR_TYPES)
 //
 
 // Carries out a complete packet of a known type.

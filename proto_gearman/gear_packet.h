@@ -24,42 +24,42 @@
 // The limit for all arguments together, without the data and including the NULs after them.
 #define GEAR_FIXED_MAX ((size_t)8192)
 
-// The number of the type and its name; the number of arguments before the data; whether there is
-// data. These are the packets that a peer may send.
+// The packets that a peer may send: the number of the type and its name; the number of arguments
+// before the data; whether there is data; the function that carries it out (gear_conn.h).
 #define GEAR_TYPES(X)                                                                              \
-    X(1, CAN_DO, 1, false)                                                                         \
-    X(2, CANT_DO, 1, false)                                                                        \
-    X(3, RESET_ABILITIES, 0, false)                                                                \
-    X(4, PRE_SLEEP, 0, false)                                                                      \
-    X(7, SUBMIT_JOB, 2, true)                                                                      \
-    X(9, GRAB_JOB, 0, false)                                                                       \
-    X(12, WORK_STATUS, 3, false)                                                                   \
-    X(13, WORK_COMPLETE, 1, true)                                                                  \
-    X(14, WORK_FAIL, 1, false)                                                                     \
-    X(15, GET_STATUS, 1, false)                                                                    \
-    X(16, ECHO_REQ, 0, true)                                                                       \
-    X(18, SUBMIT_JOB_BG, 2, true)                                                                  \
-    X(21, SUBMIT_JOB_HIGH, 2, true)                                                                \
-    X(22, SET_CLIENT_ID, 1, false)                                                                 \
-    X(23, CAN_DO_TIMEOUT, 2, false)                                                                \
-    X(24, ALL_YOURS, 0, false)                                                                     \
-    X(25, WORK_EXCEPTION, 1, true)                                                                 \
-    X(26, OPTION_REQ, 1, false)                                                                    \
-    X(28, WORK_DATA, 1, true)                                                                      \
-    X(29, WORK_WARNING, 1, true)                                                                   \
-    X(30, GRAB_JOB_UNIQ, 0, false)                                                                 \
-    X(32, SUBMIT_JOB_HIGH_BG, 2, true)                                                             \
-    X(33, SUBMIT_JOB_LOW, 2, true)                                                                 \
-    X(34, SUBMIT_JOB_LOW_BG, 2, true)                                                              \
-    X(35, SUBMIT_JOB_SCHED, 7, true)                                                               \
-    X(36, SUBMIT_JOB_EPOCH, 3, true)                                                               \
-    X(37, SUBMIT_REDUCE_JOB, 4, true)                                                              \
-    X(38, SUBMIT_REDUCE_JOB_BACKGROUND, 4, true)                                                   \
-    X(39, GRAB_JOB_ALL, 0, false)                                                                  \
-    X(41, GET_STATUS_UNIQUE, 1, false)
+    X(1, CAN_DO, 1, false, gear_can_do)                                                            \
+    X(2, CANT_DO, 1, false, gear_cant_do)                                                          \
+    X(3, RESET_ABILITIES, 0, false, gear_reset_abilities)                                          \
+    X(4, PRE_SLEEP, 0, false, gear_pre_sleep)                                                      \
+    X(7, SUBMIT_JOB, 2, true, gear_submit)                                                         \
+    X(9, GRAB_JOB, 0, false, gear_grab)                                                            \
+    X(12, WORK_STATUS, 3, false, gear_work_status)                                                 \
+    X(13, WORK_COMPLETE, 1, true, gear_work_complete)                                              \
+    X(14, WORK_FAIL, 1, false, gear_work_fail)                                                     \
+    X(15, GET_STATUS, 1, false, gear_get_status)                                                   \
+    X(16, ECHO_REQ, 0, true, gear_echo)                                                            \
+    X(18, SUBMIT_JOB_BG, 2, true, gear_submit)                                                     \
+    X(21, SUBMIT_JOB_HIGH, 2, true, gear_submit)                                                   \
+    X(22, SET_CLIENT_ID, 1, false, gear_set_client_id)                                             \
+    X(23, CAN_DO_TIMEOUT, 2, false, gear_can_do)                                                   \
+    X(24, ALL_YOURS, 0, false, gear_all_yours)                                                     \
+    X(25, WORK_EXCEPTION, 1, true, gear_work_exception)                                            \
+    X(26, OPTION_REQ, 1, false, gear_option)                                                       \
+    X(28, WORK_DATA, 1, true, gear_work_data)                                                      \
+    X(29, WORK_WARNING, 1, true, gear_work_data)                                                   \
+    X(30, GRAB_JOB_UNIQ, 0, false, gear_grab)                                                      \
+    X(32, SUBMIT_JOB_HIGH_BG, 2, true, gear_submit)                                                \
+    X(33, SUBMIT_JOB_LOW, 2, true, gear_submit)                                                    \
+    X(34, SUBMIT_JOB_LOW_BG, 2, true, gear_submit)                                                 \
+    X(35, SUBMIT_JOB_SCHED, 7, true, gear_submit)                                                  \
+    X(36, SUBMIT_JOB_EPOCH, 3, true, gear_submit)                                                  \
+    X(37, SUBMIT_REDUCE_JOB, 4, true, gear_submit)                                                 \
+    X(38, SUBMIT_REDUCE_JOB_BACKGROUND, 4, true, gear_submit)                                      \
+    X(39, GRAB_JOB_ALL, 0, false, gear_grab)                                                       \
+    X(41, GET_STATUS_UNIQUE, 1, false, gear_get_status_unique)
 
 enum gear_type {
-#define X(number, name, args, data) GEAR_##name = (number),
+#define X(number, name, args, data, exec) GEAR_##name = (number),
     GEAR_TYPES(X)
 #undef X
     // Packets that only a server sends.

@@ -168,8 +168,15 @@ static void gear_on_nudged(void *owner)
     wire_wake(conn->wire);
 }
 
-static void gear_send_event(struct gear_conn *conn, const struct job_event *event)
+static void gear_on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
+    struct gear_conn *conn = owner;
+
+    (void)watch;
+    if (wire_drop_unread(conn->wire, gear_held_back(conn), conn->shared->options->max_unread)) {
+        return;
+    }
+    gear_hold(conn, event->position);
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
         if (event->data) {
@@ -201,18 +208,6 @@ static void gear_send_event(struct gear_conn *conn, const struct job_event *even
     case JOB_EVENT_RETRIED:
         break; // the protocol has no packet for this
     }
-}
-
-static void gear_on_job_event(void *owner, struct watch *watch, const struct job_event *event)
-{
-    struct gear_conn *conn = owner;
-
-    (void)watch;
-    if (wire_drop_unread(conn->wire, gear_held_back(conn), conn->shared->options->max_unread)) {
-        return;
-    }
-    gear_hold(conn, event->position);
-    gear_send_event(conn, event);
     wire_wake(conn->wire);
 }
 
@@ -260,38 +255,28 @@ static bool gear_eof(void *state)
     return false;
 }
 
+// The memory that each state allocates.
+static const struct {
+    size_t (*holds)(const struct gear_conn *conn); // NULL: none, or too little to be counted
+    void (*discard)(struct gear_conn *conn);       // NULL: none
+} gear_memory_of_states[GEAR_STATES] = {
+    [GEAR_BODY] = {gear_body_holds, gear_body_discard},
+    [GEAR_LISTING] = {gear_listing_holds, gear_listing_discard},
+    [GEAR_DROPPING] = {NULL, gear_drop_discard},
+};
+
 static size_t gear_holds(const void *state)
 {
     const struct gear_conn *conn = state;
+    size_t (*holds)(const struct gear_conn *conn) = gear_memory_of_states[conn->state].holds;
 
-    if (conn->state == GEAR_BODY) {
-        return gear_body_holds(conn);
-    }
-    return conn->state == GEAR_LISTING ? gear_listing_holds(conn) : 0;
+    return holds ? holds(conn) : 0;
 }
 
-// Frees the memory that the present state has allocated.
 static void gear_discard(struct gear_conn *conn)
 {
-    switch ((enum gear_state)conn->state) {
-    case GEAR_BODY:
-        gear_body_discard(conn);
-        break;
-    case GEAR_LISTING:
-        gear_listing_discard(conn);
-        break;
-    case GEAR_DROPPING:
-        gear_drop_discard(conn);
-        break;
-    case GEAR_MESSAGE:
-    case GEAR_SKIP:
-    case GEAR_UNSUBSCRIBING:
-    case GEAR_ENDING_TIMEOUTS:
-    case GEAR_GRANTING:
-    case GEAR_AUTH_LATER:
-    case GEAR_FINISHED:
-    case GEAR_STATES:
-        break;
+    if (gear_memory_of_states[conn->state].discard) {
+        gear_memory_of_states[conn->state].discard(conn);
     }
 }
 
@@ -391,9 +376,7 @@ static void gear_overdue(void *state, enum pace_verdict verdict, struct slice in
     if (!idle && in_packet) {
         gear_refuse(conn, GEAR_REFUSE_SLOW);
     }
-    if (conn->state == GEAR_BODY) {
-        gear_body_discard(conn);
-    }
+    gear_discard(conn);
     conn->state = GEAR_FINISHED;
     wire_finish(conn->wire);
 }

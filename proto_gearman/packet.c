@@ -15,7 +15,7 @@
 _Static_assert(GEAR_ARGS_MAX <= GEAR_SHAPE_ARGS, "a shape can say how many arguments");
 
 const uint8_t gear_shapes[GEAR_TYPE_COUNT] = {
-#define X(number, name, args, data)                                                                \
+#define X(number, name, args, data, exec)                                                          \
     [number] = (args) | GEAR_SHAPE_KNOWN | ((data) ? GEAR_SHAPE_DATA : 0) |                        \
                (!(data) || (args) == 1 ? GEAR_SHAPE_NUL_OPTIONAL : 0) |                            \
                ((args) == 4 ? GEAR_SHAPE_ARG_OPTIONAL : 0),

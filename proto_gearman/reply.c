@@ -22,16 +22,6 @@ static const struct gear_error gear_errors[] = {
 #undef X
 };
 
-// Writes a header: the magic, the type and the length, big-endian.
-static void gear_write_header(char *at, enum gear_type type, size_t len)
-{
-    static const char magic[4] = {0, 'R', 'E', 'S'};
-    const uint32_t numbers[] = {htobe32((uint32_t)type), htobe32((uint32_t)len)};
-
-    memcpy(at, magic, sizeof magic);
-    memcpy(at + sizeof magic, numbers, sizeof numbers);
-}
-
 static char *gear_write_slice(char *at, struct slice bytes)
 {
     if (bytes.len > 0) {
@@ -58,8 +48,10 @@ static void gear_commit(struct output *out, enum gear_type type, char *start, co
                         size_t more)
 {
     size_t len = (size_t)(end - start);
+    const uint32_t numbers[] = {htobe32(GEAR_MAGIC_RES_NUMBER), htobe32((uint32_t)type),
+                                htobe32((uint32_t)(len - GEAR_HEADER + more))};
 
-    gear_write_header(start, type, len - GEAR_HEADER + more);
+    memcpy(start, numbers, sizeof numbers);
     output_commit(out, len);
 }
 
