@@ -40,7 +40,7 @@ void http1_caller_refuse(struct http1_conn *conn, struct slice shown)
     if (conn->request->proven) {
         (void)refuse_value(conn, 403, shown, texts_of(conn)->forbidden);
     } else {
-        (void)refuse_with(conn, 401, CHALLENGE "\r\n", "a token is needed");
+        (void)refuse_with(conn, 401, CHALLENGE "\r\n", "a token is required");
     }
 }
 
@@ -335,8 +335,8 @@ static bool check_peer(struct http1_conn *conn, const struct http1_fields *field
 {
     if (conn->shared->tokens && !conn->ruled) {
         return refuse_with(conn, 401, CHALLENGE "\r\n",
-                           bearer == BEARER_NONE ? "a token is needed"
-                                                 : "Authorization has no Bearer token");
+                           bearer == BEARER_NONE ? "a token is required"
+                                                 : "Authorization does not contain a Bearer token");
     }
     return check_host(conn, fields) && http1_caller_check_page(conn, fields) &&
            (!conn->ruled || take_peer(conn));
@@ -354,8 +354,7 @@ static bool refuse_at(struct http1_conn *conn, nsec_t again_at)
 void http1_caller_refuse_slowed(struct http1_conn *conn)
 {
     http1_request_last(conn->request);
-    (void)refuse_with(conn, 429, "Retry-After: 1\r\n",
-                      "too many tokens from this address were wrong");
+    (void)refuse_with(conn, 429, "Retry-After: 1\r\n", "too many wrong tokens from this address");
 }
 
 static bool check_token(struct http1_conn *conn, struct slice token)
@@ -392,9 +391,10 @@ bool http1_caller_check(struct http1_conn *conn, const struct http1_fields *fiel
     case BEARER_TOKEN:
         return check_token(conn, token);
     case BEARER_EMPTY:
-        return refuse_with(conn, 401, CHALLENGE "\r\n", "Authorization has no Bearer token");
+        return refuse_with(conn, 401, CHALLENGE "\r\n",
+                           "Authorization does not contain a Bearer token");
     case BEARER_TWICE:
-        return refuse_with(conn, 400, NULL, "Authorization is there more than once");
+        return refuse_with(conn, 400, NULL, "Authorization is given more than once");
     }
     UNREACHABLE();
 }

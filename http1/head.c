@@ -525,10 +525,10 @@ static bool check_coding(const struct http1_fields *fields, struct http1_refusal
         return true;
     }
     if (fields->version_1_0) {
-        return refuse_framing(refusal, 400, "HTTP/1.0 knows no Transfer-Encoding");
+        return refuse_framing(refusal, 400, "HTTP/1.0 does not have Transfer-Encoding");
     }
     return http1_same_word(coding, SLICE("chunked")) ||
-           refuse_framing(refusal, 501, "Transfer-Encoding can only be chunked");
+           refuse_framing(refusal, 501, "Transfer-Encoding must be chunked");
 }
 
 bool http1_framing_read(const struct http1_fields *fields, struct http1_framing *framing,
@@ -544,16 +544,16 @@ bool http1_framing_read(const struct http1_fields *fields, struct http1_framing 
     };
     if (http1_repeats(fields, HTTP1_FIELD_HOST) ||
         (!http1_has(fields, HTTP1_FIELD_HOST) && !fields->version_1_0)) {
-        return refuse_framing(refusal, 400, "there must be one Host");
+        return refuse_framing(refusal, 400, "exactly one Host is required");
     }
     if (http1_repeats(fields, HTTP1_FIELD_CONTENT_LENGTH) ||
         http1_repeats(fields, HTTP1_FIELD_TRANSFER_ENCODING) || (measured && coded)) {
         return refuse_framing(refusal, 400,
-                              "there can be one Content-Length or one Transfer-Encoding");
+                              "only one Content-Length or Transfer-Encoding is allowed");
     }
     if (http1_has(fields, HTTP1_FIELD_EXPECT) &&
         !http1_same_word(fields->values[HTTP1_FIELD_EXPECT], SLICE("100-continue"))) {
-        return refuse_framing(refusal, 417, "Expect can only be 100-continue");
+        return refuse_framing(refusal, 417, "Expect must be 100-continue");
     }
     return check_coding(fields, refusal);
 }

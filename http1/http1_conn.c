@@ -179,7 +179,7 @@ static bool http1_accept(struct http1_conn *conn, const struct http1_head *head,
     request->method = fields.method;
     request->version_1_0 = fields.version_1_0;
     if (!good) {
-        return refuse_request(conn, 400, "the request cannot be read");
+        return refuse_request(conn, 400, "the request is malformed");
     }
     if (conn->wire->traced) {
         trace_request(conn, &fields);
@@ -297,7 +297,7 @@ static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
     case HTTP1_HEAD_BAD:
         return refuse_head(conn, 400, "the head of the request is malformed");
     case HTTP1_HEAD_VERSION:
-        return refuse_head(conn, 505, "this is HTTP/1.1");
+        return refuse_head(conn, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
     case HTTP1_HEAD_LONG:
         return refuse_head(conn, 431, conn->shared->user->texts.long_head);
     case HTTP1_HEAD_DONE:

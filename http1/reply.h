@@ -28,7 +28,7 @@ struct http1_reply {
 // For errors that a retry may cure.
 #define HTTP1_RETRY "Retry-After: 1\r\n"
 // The error of a request that is refused because the process stops.
-#define HTTP1_STOPS "the broker stops"
+#define HTTP1_STOPS "the broker is stopping"
 
 // Stages the head with Content-Length, and a copy of the body; only the head for a HEAD request.
 void http1_reply(struct http1_conn *conn, const struct http1_reply *reply, struct slice body);

@@ -49,13 +49,13 @@ struct http1_texts {
     .long_body = "the body is larger than " section ".max_body",                                   \
     .body_setting = section ".max_body",                                                           \
     .slow_body = "a KiB of the body took longer than " section ".body_timeout to arrive",          \
-    .host = "Host is no address, not localhost and not in " section ".hosts"
+    .host = "Host is not an IP address, localhost or in " section ".hosts"
 // For a section with cors_origins.
 #define HTTP1_ORIGIN_TEXTS(section)                                                                \
     .origin = "Origin is not in " section ".cors_origins",                                         \
-    .site = "a page of another site calls without an Origin, which " section                       \
-            ".cors_origins would have to name",                                                    \
-    .referer = "Referer is a page of another site, and not in " section ".cors_origins"
+    .site =                                                                                        \
+        "a page of another site sent this request without an Origin in " section ".cors_origins",  \
+    .referer = "Referer is a page of another site that is not in " section ".cors_origins"
 
 struct http1_user {
     struct http1_texts texts;

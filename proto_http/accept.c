@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/accept.h"
 
+#include "core/base/glob.h"
 #include "core/base/macros.h"
 #include "http1/caller.h"
+#include "http1/http1_options.h"
+#include "http1/reply.h"
+#include "proto_http/web_job.h"
+#include "proto_http/submission.h"
+#include "proto_http/web_answer.h"
+#include "proto_http/web_request.h"
+#include "proto_http/web_work.h"
+#include "proto_http/lease_actions.h"
 
-#include "proto_http/answer.h"
-#include "proto_http/fields.h"
-#include "proto_http/functions.h"
-#include "proto_http/job_fields.h"
-#include "proto_http/jobs.h"
-#include "proto_http/request.h"
-#include "proto_http/words.h"
-#include "proto_http/work.h"
+#include <string.h>
+#include <strings.h>
 
 #define ALLOW_FUNCTION "Allow: GET, POST, PUT, OPTIONS\r\n"
 #define ALLOW_JOB "Allow: GET, DELETE, OPTIONS\r\n"
@@ -25,15 +28,85 @@
     "X-Gearman-Epoch, X-Gearman-Ttr, X-Gearman-Timeout\r\n"                                        \
     "Access-Control-Max-Age: 600\r\n"
 
-// Answers an error and ends the request; always false.
-static bool refuse(struct http1_conn *conn, unsigned status, const char *why)
+//
+// Functions
+//
+
+static bool matches_function(const char *globs, struct slice function)
 {
-    http1_refuse_status(conn, status, why);
+    struct slice rest = slice_str(globs);
+    struct slice glob;
+
+    while (http1_list_next(&rest, &glob)) {
+        if (glob_matches(glob, function)) {
+            return true;
+        }
+    }
     return false;
 }
 
+bool web_function_offered(const struct web_shared *shared, struct slice function)
+{
+    const char *offered = shared->options->functions;
+
+    return !*offered || matches_function(offered, function);
+}
+
+static bool is_probe(struct slice function)
+{
+    static const struct slice probes[] = {
+        {"favicon.ico", 11},
+        {"robots.txt", 10},
+        {"metrics", 7},
+        {"healthz", 7},
+        {"livez", 5},
+        {"readyz", 6},
+        {"apple-touch-icon.png", 20},
+        {"apple-touch-icon-precomposed.png", 32},
+    };
+    const struct slice well_known = SLICE(".well-known/");
+
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        if (slice_equal(function, probes[i])) {
+            return true;
+        }
+    }
+    return function.len >= well_known.len &&
+           strncasecmp(function.ptr, well_known.ptr, well_known.len) == 0;
+}
+
+// Answers an error; always false.
+static bool refuse_function(struct http1_conn *conn, unsigned status, struct slice function,
+                            const char *why)
+{
+    http1_refuse(conn, &(struct http1_reply){.status = status, .shown = function}, why);
+    return false;
+}
+
+bool web_function_check(struct http1_conn *conn)
+{
+    struct slice name = web_target_name(&web_request(conn)->target);
+
+    if (!session_may_by_name(conn->session, MAY_SUBMIT, name)) {
+        http1_caller_refuse(conn, name);
+        return false;
+    }
+    if (!web_function_offered(web_shared(conn), name)) {
+        return refuse_function(conn, 403, name, "http.functions does not include this function");
+    }
+    return !is_probe(name) || *web_shared(conn)->options->functions ||
+           broker_queue_find(conn->shared->broker, name) ||
+           refuse_function(
+               conn, 404, name,
+               "no worker has registered this function, and http.functions does not include it");
+}
+
+//
+// Requests
+//
+
 // The header Allow for the target.
-static const char *allow(const struct web_target *target)
+static const char *allow_header(const struct web_target *target)
 {
     switch (target->place) {
     case WEB_PLACE_FUNCTION:
@@ -55,19 +128,21 @@ static const char *allow(const struct web_target *target)
 
 static bool refuse_method(struct http1_conn *conn)
 {
-    http1_refuse(conn,
-                 &(struct http1_reply){.status = 405, .extra = allow(&web_request(conn)->target)},
-                 "the method does not go with the path");
+    http1_refuse(
+        conn,
+        &(struct http1_reply){.status = 405, .extra = allow_header(&web_request(conn)->target)},
+        "the method is not allowed for this path");
     return false;
 }
 
 static bool answer_options(struct http1_conn *conn)
 {
     const struct web_request *request = web_request(conn);
-    const char *extra = request->http1.origin ? ALLOW_ALL PREFLIGHT : allow(&request->target);
+    const char *extra =
+        request->http1.origin ? ALLOW_ALL PREFLIGHT : allow_header(&request->target);
 
     if (request->target.place == WEB_PLACE_NONE) {
-        return refuse(conn, 400, "the path is no good");
+        return web_refuse_status(conn, 400, "the path is malformed");
     }
     http1_reply(conn, &(struct http1_reply){.status = 204, .extra = extra}, SLICE(""));
     return false;
@@ -113,7 +188,8 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
     }
     if (method == HTTP1_GET ? http1_has_body(framing) : web_request(conn)->target.has_query) {
         web_refuse_error(conn, 400,
-                         method == HTTP1_GET ? "a GET has no body" : "only a GET has a query");
+                         method == HTTP1_GET ? "a GET must not have a body"
+                                             : "only a GET may have a query");
         return false;
     }
     if (http1_has(fields, WEB_FIELD_LAST_EVENT_ID)) {
@@ -152,7 +228,7 @@ static bool check_lease(struct http1_conn *conn, const struct http1_fields *fiel
     if (!http1_caller_check_page(conn, fields)) {
         return false;
     }
-    return conn->request->method == HTTP1_POST ? web_word_check(conn, framing)
+    return conn->request->method == HTTP1_POST ? web_action_check(conn, framing)
                                                : refuse_method(conn);
 }
 
@@ -173,21 +249,21 @@ static bool check_target(struct http1_conn *conn, const struct http1_fields *fie
     case WEB_PLACE_WORK:
         return check_work(conn, fields, framing);
     case WEB_PLACE_ROOT:
-        return refuse(conn, 404, "the path names the function");
+        return web_refuse_status(conn, 404, "the path must name a function");
     case WEB_PLACE_LEASE: // needs no caller
     case WEB_PLACE_UNKNOWN:
     case WEB_PLACE_SERVER:
-        return refuse(conn, 404, "there is no such thing");
+        return web_refuse_status(conn, 404, "no such path");
     case WEB_PLACE_NONE:
         break;
     }
-    web_refuse_error(conn, 400, "the path is no name of a function");
+    web_refuse_error(conn, 400, "the path is not a valid function name");
     return false;
 }
 
 // Checks everything but the framing. True: the request is accepted.
-static bool check(struct http1_conn *conn, const struct http1_fields *fields,
-                  const struct http1_framing *framing)
+static bool check_request(struct http1_conn *conn, const struct http1_fields *fields,
+                          const struct http1_framing *framing)
 {
     struct web_request *request = web_request(conn);
 
@@ -208,7 +284,7 @@ static bool check(struct http1_conn *conn, const struct http1_fields *fields,
 enum http1_next web_accept(struct http1_conn *conn, const struct http1_fields *fields,
                            const struct http1_framing *framing)
 {
-    return check(conn, fields, framing) ? HTTP1_NEXT_BODY : HTTP1_NEXT_REQUEST;
+    return check_request(conn, fields, framing) ? HTTP1_NEXT_BODY : HTTP1_NEXT_REQUEST;
 }
 
 void web_accept_no_method(struct http1_conn *conn, struct slice target)

@@ -8,13 +8,22 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "http1/user.h"
+#include "proto_http/web_request.h"
 
-#include "proto_http/context.h"
+#include <stdbool.h>
 
 // Of struct http1_user: `accept` and `other_method`. An accepted request is then handled by its
-// place (places.h).
+// place (web_request.h).
 enum http1_next web_accept(struct http1_conn *conn, const struct http1_fields *fields,
                            const struct http1_framing *framing) MUST_USE;
 void web_accept_no_method(struct http1_conn *conn, struct slice target);
+
+// Whether http.functions includes the function.
+bool web_function_offered(const struct web_shared *shared, struct slice function) MUST_USE;
+
+// Whether the caller may submit to the function of the request's target, and it is offered; false:
+// answered. Browsers, crawlers and monitors request some paths unasked: their jobs would pile up,
+// so these functions need a worker, or an entry in http.functions.
+bool web_function_check(struct http1_conn *conn) MUST_USE;
 
 #endif

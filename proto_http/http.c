@@ -10,13 +10,12 @@
 #include "http1/http1_options.h"
 
 #include "proto_http/accept.h"
-#include "proto_http/answer.h"
-#include "proto_http/fields.h"
+#include "proto_http/web_answer.h"
+#include "proto_http/submission.h"
 #include "proto_http/once.h"
-#include "proto_http/places.h"
-#include "proto_http/request.h"
+#include "proto_http/web_request.h"
 #include "proto_http/wait.h"
-#include "proto_http/work.h"
+#include "proto_http/web_work.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -24,7 +23,7 @@
 // The most bytes of an invalid value that a message quotes.
 #define WORD_SHOWN 128
 
-static const struct option options[] = {
+static const struct option web_option_table[] = {
     {.name = "max_body",
      .kind = OPTION_SIZE,
      .offset = offsetof(struct web_options, max_body),
@@ -134,7 +133,7 @@ static const struct option options[] = {
     {.name = NULL},
 };
 
-static bool check_functions(const char *functions, struct error_text *why)
+static bool web_check_functions(const char *functions, struct error_text *why)
 {
     struct slice list = slice_str(functions);
     struct slice glob;
@@ -149,7 +148,7 @@ static bool check_functions(const char *functions, struct error_text *why)
 }
 
 // NULL on failure, with the reason in `why`.
-static struct access *read_tokens(const char *path, struct error_text *why)
+static struct access *web_read_tokens(const char *path, struct error_text *why)
 {
     struct access *tokens = access_read_tokens(path, why);
 
@@ -159,38 +158,26 @@ static struct access *read_tokens(const char *path, struct error_text *why)
     return tokens;
 }
 
-// The same, but logs the reason.
-static struct access *load_tokens(const char *path)
-{
-    struct error_text why;
-    struct access *tokens = read_tokens(path, &why);
-
-    if (!tokens) {
-        log_error("tokens_not_read", log_string("why", why.text));
-    }
-    return tokens;
-}
-
-static bool check(const void *settings, struct error_text *why)
+static bool web_check_settings(const void *settings, struct error_text *why)
 {
     const struct web_options *ours = settings;
     struct access *tokens;
 
-    if (!http1_options_check(&ours->http1, why) || !check_functions(ours->functions, why)) {
+    if (!http1_options_check(&ours->http1, why) || !web_check_functions(ours->functions, why)) {
         return false;
     }
     if (!*ours->tokens) {
         return true;
     }
-    tokens = read_tokens(ours->tokens, why);
+    tokens = web_read_tokens(ours->tokens, why);
     access_free(tokens);
     return tokens != NULL;
 }
 
-static const struct http1_user user = {
+static const struct http1_user web_user = {
     .texts = {HTTP1_TEXTS("http"), HTTP1_ORIGIN_TEXTS("http"),
-              .bad_token = "the token is not one of those in http.tokens or server.access_file",
-              .forbidden = "no rule of server.access_file or http.tokens lets the caller do that"},
+              .bad_token = "the token is not in http.tokens or server.access_file",
+              .forbidden = "no rule in server.access_file or http.tokens allows this request"},
     .exposed = WEB_EXPOSED,
     .rights = MAY_SUBMIT | MAY_WORK | MAY_OBSERVE | MAY_CANCEL,
     .session = &web_session_ops,
@@ -208,28 +195,30 @@ static const struct http1_user user = {
     .holds = web_holds,
 };
 
-static enum status start(void *state, struct broker *broker, const void *settings,
-                         const struct process_facts *facts)
+static enum status web_start(void *state, struct broker *broker, const void *settings,
+                             const struct process_facts *facts)
 {
     struct web_shared *shared = state;
+    struct error_text why;
 
     shared->options = settings;
-    http1_shared_begin(&shared->http1, &user, broker, &shared->options->http1, facts,
+    http1_shared_begin(&shared->http1, &web_user, broker, &shared->options->http1, facts,
                        web_field_names, WEB_FIELD_COUNT);
     web_leases_begin(&shared->leases, broker);
     if (!handles_set_prefix(&shared->handles, shared->options->handle_prefix, facts->hostname)) {
         return STATUS_BAD_NAME;
     }
     if (*shared->options->tokens) {
-        shared->http1.tokens = load_tokens(shared->options->tokens);
+        shared->http1.tokens = web_read_tokens(shared->options->tokens, &why);
         if (!shared->http1.tokens) {
+            log_error("tokens_not_read", log_string("why", why.text));
             return STATUS_NOT_FOUND;
         }
     }
     return web_once_begin(shared);
 }
 
-static void opened(void *state)
+static void web_opened(void *state)
 {
     struct web_shared *shared = state;
 
@@ -237,14 +226,14 @@ static void opened(void *state)
     web_leases_resume(&shared->leases);
 }
 
-static void name_host(void *state, const char *host)
+static void web_name_host(void *state, const char *host)
 {
     struct web_shared *shared = state;
 
     handles_set_host(&shared->handles, shared->options->handle_prefix, host);
 }
 
-static void stop(void *state)
+static void web_stop(void *state)
 {
     struct web_shared *shared = state;
 
@@ -252,18 +241,18 @@ static void stop(void *state)
     access_free(shared->http1.tokens);
 }
 
-static nsec_t due(const void *state)
+static nsec_t web_due(const void *state)
 {
     return web_leases_due(&((const struct web_shared *)state)->leases);
 }
 
-static void work(void *state)
+static void web_close_emptied(void *state)
 {
     web_leases_work(&((struct web_shared *)state)->leases);
 }
 
 // The connection's own session takes no jobs.
-static enum grant_progress granted(void *state, struct grants *grants)
+static enum grant_progress web_granted(void *state, struct grants *grants)
 {
     struct http1_conn *conn = state;
     enum grant_progress progress = http1_granted(conn, grants);
@@ -273,16 +262,16 @@ static enum grant_progress granted(void *state, struct grants *grants)
                : progress;
 }
 
-static bool prepare(void *state, const void *settings, struct error_text *why)
+static bool web_prepare(void *state, const void *settings, struct error_text *why)
 {
     struct web_shared *shared = state;
     const struct web_options *fresh = settings;
 
-    shared->fresh_tokens = *fresh->tokens ? read_tokens(fresh->tokens, why) : NULL;
+    shared->fresh_tokens = *fresh->tokens ? web_read_tokens(fresh->tokens, why) : NULL;
     return shared->fresh_tokens || !*fresh->tokens;
 }
 
-static void discard(void *state)
+static void web_discard(void *state)
 {
     struct web_shared *shared = state;
 
@@ -290,7 +279,7 @@ static void discard(void *state)
     shared->fresh_tokens = NULL;
 }
 
-static void reload(void *state)
+static void web_reload(void *state)
 {
     struct web_shared *shared = state;
 
@@ -304,22 +293,22 @@ const struct frontend http_frontend = {
     .name = "http",
     .listen = "127.0.0.1:8080",
     .alpn = "\x08http/1.1\x08http/1.0",
-    .options = options,
+    .options = web_option_table,
     .options_size = sizeof(struct web_options),
     .shared_size = sizeof(struct web_shared),
     .conn_size = sizeof(struct http1_conn),
-    .check = check,
-    .start = start,
-    .opened = opened,
-    .name_host = name_host,
-    .stop = stop,
-    .prepare = prepare,
-    .discard = discard,
-    .reload = reload,
+    .check = web_check_settings,
+    .start = web_start,
+    .opened = web_opened,
+    .name_host = web_name_host,
+    .stop = web_stop,
+    .prepare = web_prepare,
+    .discard = web_discard,
+    .reload = web_reload,
     .open = http1_open,
-    .due = due,
-    .work = work,
-    .granted = granted,
+    .due = web_due,
+    .work = web_close_emptied,
+    .granted = web_granted,
     .feed = http1_feed,
     .filled = http1_filled,
     .eof = http1_eof,

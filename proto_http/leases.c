@@ -1,13 +1,59 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/leases.h"
 
+#include "core/base/base64.h"
 #include "core/base/log.h"
 #include "core/base/memory.h"
 #include "core/durable_lease.h"
 #include "http1/http1_conn.h"
 
+#include <openssl/crypto.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
+
 #include <string.h>
+
+void lease_token_write(const struct lease_token *token, char *to)
+{
+    base64url_encode(slice_of((const char *)token->bits, LEASE_TOKEN_SIZE), to);
+}
+
+bool lease_token_read(struct slice text, struct lease_token *token)
+{
+    return base64url_decode(text, (char *)token->bits, LEASE_TOKEN_SIZE);
+}
+
+bool lease_print_of(const struct lease_token *token, struct lease_print *print)
+{
+    unsigned char whole[SHA256_DIGEST_LENGTH];
+
+    if (!SHA256(token->bits, LEASE_TOKEN_SIZE, whole)) {
+        return false;
+    }
+    memcpy(print->bits, whole, LEASE_PRINT_SIZE);
+    return true;
+}
+
+bool lease_print_equal(const struct lease_print *a, const struct lease_print *b)
+{
+    return CRYPTO_memcmp(a->bits, b->bits, LEASE_PRINT_SIZE) == 0;
+}
+
+bool lease_tokens_make(struct lease_tokens *tokens, struct lease_token *token)
+{
+    struct lease_token *next;
+
+    if (tokens->left == 0) {
+        if (RAND_bytes((unsigned char *)tokens->next, sizeof tokens->next) != 1) {
+            return false;
+        }
+        tokens->left = LEASE_TOKENS_AT_ONCE;
+    }
+    next = &tokens->next[--tokens->left];
+    *token = *next;
+    OPENSSL_cleanse(next, sizeof *next);
+    return true;
+}
 
 _Static_assert(LEASE_PRINT_SIZE == DURABLE_LEASE_NAME, "a lease is kept by the print of its token");
 
@@ -19,7 +65,7 @@ static struct web_lease *lease_in(const struct hash_node *node)
     return container_of((struct hash_node *)(uintptr_t)node, struct web_lease, by_print);
 }
 
-static uint64_t hash_of(const struct hash_node *node)
+static uint64_t lease_hash(const struct hash_node *node)
 {
     return lease_in(node)->hash;
 }
@@ -37,7 +83,7 @@ static uint64_t hash_print(const struct web_leases *leases, const struct lease_p
 void web_leases_begin(struct web_leases *leases, struct broker *broker)
 {
     leases->broker = broker;
-    hash_init(&leases->by_print, hash_of);
+    hash_init(&leases->by_print, lease_hash);
     list_init(&leases->holders);
     list_init(&leases->emptied);
 }
@@ -55,7 +101,7 @@ static struct web_holder *holder_in(struct list_node *node)
     return container_of(node, struct web_holder, in_leases);
 }
 
-static void free_all(struct list_node *list)
+static void free_holders(struct list_node *list)
 {
     while (!list_empty(list)) {
         web_holder_free(holder_in(list_first(list)));
@@ -65,8 +111,8 @@ static void free_all(struct list_node *list)
 void web_leases_end(struct web_leases *leases)
 {
     if (leases->broker) {
-        free_all(&leases->holders);
-        free_all(&leases->emptied);
+        free_holders(&leases->holders);
+        free_holders(&leases->emptied);
         hash_clear(&leases->by_print);
     }
 }
@@ -87,7 +133,7 @@ void web_leases_work(struct web_leases *leases)
 // Holders
 //
 
-static void on_leased(void *owner, const struct job *job)
+static void holder_on_leased(void *owner, const struct job *job)
 {
     struct web_holder *holder = owner;
 
@@ -95,7 +141,7 @@ static void on_leased(void *owner, const struct job *job)
     wire_wake(holder->conn->wire);
 }
 
-static void on_wait_over(void *owner, enum wait_end why)
+static void holder_on_wait_over(void *owner, enum wait_end why)
 {
     struct web_holder *holder = owner;
 
@@ -104,13 +150,13 @@ static void on_wait_over(void *owner, enum wait_end why)
     wire_wake(holder->conn->wire);
 }
 
-static void on_nudged(void *owner)
+static void holder_on_nudged(void *owner)
 {
     (void)owner;
     UNREACHABLE(); // it awaits no nudge
 }
 
-static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+static void holder_on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     (void)owner;
     (void)watch;
@@ -118,7 +164,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     UNREACHABLE(); // it has no watch
 }
 
-static void forget(struct web_lease *lease)
+static void lease_forget(struct web_lease *lease)
 {
     if (lease->known) {
         hash_remove(&lease->holder->leases->by_print, &lease->by_print);
@@ -127,27 +173,27 @@ static void forget(struct web_lease *lease)
     }
 }
 
-static void forget_all(struct web_holder *holder)
+static void holder_forget_leases(struct web_holder *holder)
 {
     for (uint32_t i = 0; i < holder->count; i++) {
-        forget(&holder->all[i]);
+        lease_forget(&holder->all[i]);
     }
 }
 
-static void on_emptied(void *owner)
+static void holder_on_emptied(void *owner)
 {
     struct web_holder *holder = owner;
 
     // A request that waits or is being answered checks this itself.
     if (!holder->conn) {
-        forget_all(holder);
+        holder_forget_leases(holder);
         list_remove(&holder->in_leases);
         list_append(&holder->leases->emptied, &holder->in_leases);
     }
 }
 
 // Whether the answer is not made yet, or waits for the store.
-static bool on_undelivered(void *owner, uint64_t id)
+static bool holder_on_undelivered(void *owner, uint64_t id)
 {
     const struct web_holder *holder = owner;
 
@@ -157,12 +203,12 @@ static bool on_undelivered(void *owner, uint64_t id)
 }
 
 static const struct session_ops holder_ops = {
-    .leased = on_leased,
-    .wait_over = on_wait_over,
-    .nudged = on_nudged,
-    .job_event = on_job_event,
-    .emptied = on_emptied,
-    .undelivered = on_undelivered,
+    .leased = holder_on_leased,
+    .wait_over = holder_on_wait_over,
+    .nudged = holder_on_nudged,
+    .job_event = holder_on_job_event,
+    .emptied = holder_on_emptied,
+    .undelivered = holder_on_undelivered,
 };
 
 static enum status open_holder(struct web_leases *leases, struct web_holder **opened)
@@ -211,7 +257,7 @@ void web_holder_free(struct web_holder *holder)
         return;
     }
     holder->leases->count -= holder->count == 0;
-    forget_all(holder);
+    holder_forget_leases(holder);
     if (holder->all != &holder->only) {
         memory_free_of(MEMORY_JOBS, holder->all, holder->room * sizeof *holder->all);
     }
@@ -285,8 +331,8 @@ void web_holder_leave(struct web_holder *holder)
 //
 
 // Adds the holder's next lease. Its digest is set, and the table has room.
-static void add(struct web_holder *holder, struct web_lease *lease,
-                const struct durable_lease *kept)
+static void holder_add_lease(struct web_holder *holder, struct web_lease *lease,
+                             const struct durable_lease *kept)
 {
     struct web_leases *leases = holder->leases;
 
@@ -315,12 +361,12 @@ enum status web_lease_add(struct web_holder *holder, uint64_t job_id, nsec_t lim
         return STATUS_NO_MEMORY;
     }
     memcpy(kept.name, print.bits, LEASE_PRINT_SIZE);
-    add(holder, lease, &kept);
+    holder_add_lease(holder, lease, &kept);
     broker_lease_persist(holder->session, &kept);
     return STATUS_OK;
 }
 
-static bool resume(struct web_leases *leases, const struct durable_lease *kept)
+static bool resume_lease(struct web_leases *leases, const struct durable_lease *kept)
 {
     struct web_holder *holder;
 
@@ -332,7 +378,7 @@ static bool resume(struct web_leases *leases, const struct durable_lease *kept)
         web_holder_free(holder);
         return false;
     }
-    add(holder, &holder->only, kept);
+    holder_add_lease(holder, &holder->only, kept);
     return true;
 }
 
@@ -344,7 +390,7 @@ void web_leases_resume(struct web_leases *leases)
     int64_t over = 0;
 
     while (broker_durable_lease_next(leases->broker, &cursor, &kept)) {
-        if (resume(leases, &kept)) {
+        if (resume_lease(leases, &kept)) {
             resumed++;
         } else {
             broker_lease_discard(leases->broker, kept.job_id);
@@ -356,7 +402,8 @@ void web_leases_resume(struct web_leases *leases)
     }
 }
 
-static struct web_lease *find(const struct web_leases *leases, const struct lease_print *print)
+static struct web_lease *find_by_print(const struct web_leases *leases,
+                                       const struct lease_print *print)
 {
     uint64_t hash = hash_print(leases, print);
 
@@ -374,14 +421,14 @@ struct web_lease *web_lease_find(struct web_leases *leases, struct slice text)
     struct lease_print print;
     struct web_lease *lease =
         leases->keyed && lease_token_read(text, &token) && lease_print_of(&token, &print)
-            ? find(leases, &print)
+            ? find_by_print(leases, &print)
             : NULL;
     const struct job *job = lease ? broker_find(leases->broker, lease->job_id) : NULL;
 
     if (!lease || (job && job_held_by(leases->broker, job, lease->holder->session))) {
         return lease;
     }
-    forget(lease);
+    lease_forget(lease);
     return NULL;
 }
 
@@ -399,6 +446,6 @@ void web_lease_end(struct web_lease *lease)
 {
     struct web_holder *holder = lease->holder;
 
-    forget(lease);
+    lease_forget(lease);
     free_if_empty(holder);
 }

@@ -6,10 +6,9 @@
 #include "core/memo.h"
 #include "http1/caller.h"
 
-#include "proto_http/answer.h"
-#include "proto_http/fields.h"
-#include "proto_http/request.h"
+#include "proto_http/web_answer.h"
 #include "proto_http/submission.h"
+#include "proto_http/web_request.h"
 
 #include <arpa/inet.h>
 #include <openssl/sha.h>
@@ -28,7 +27,7 @@ _Static_assert(ONCE_PRINT_SIZE == SHA256_DIGEST_LENGTH, "prints are of SHA-256")
 //
 
 // Answers an error and ends the request; always false.
-static bool refuse(struct http1_conn *conn, const char *why)
+static bool refuse_key(struct http1_conn *conn, const char *why)
 {
     web_refuse_error(conn, 400, why);
     return false;
@@ -111,7 +110,7 @@ static bool begin_print(struct web_once *once, const struct http1_conn *conn)
            add_print(once->print, web_target_name(&web_request(conn)->target));
 }
 
-static bool begin(struct http1_conn *conn, const struct http1_fields *fields)
+static bool once_begin(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct web_request *request = web_request(conn);
     struct web_once *once = memory_zeroed(sizeof *once);
@@ -137,21 +136,21 @@ bool web_once_read(struct http1_conn *conn, const struct http1_fields *fields)
         return true;
     }
     if (web_shared(conn)->options->idempotency_for == 0) {
-        return refuse(conn, "Idempotency-Key is not understood: http.idempotency_for is 0");
+        return refuse_key(conn, "Idempotency-Key is disabled: http.idempotency_for is 0");
     }
     if (len == 0 || len > KEY_LEN_MAX) {
-        return refuse(conn, "Idempotency-Key has 1 to 255 bytes");
+        return refuse_key(conn, "Idempotency-Key must have 1 to 255 bytes");
     }
     if (conn->request->method == HTTP1_GET) {
-        return refuse(conn, "Idempotency-Key goes with POST and PUT");
+        return refuse_key(conn, "Idempotency-Key requires POST or PUT");
     }
     if (!web_request(conn)->background) {
-        return refuse(conn, "Idempotency-Key is for background jobs: no result is kept");
+        return refuse_key(conn, "Idempotency-Key requires X-Gearman-Background");
     }
     if (http1_has(fields, WEB_FIELD_UNIQUE)) {
-        return refuse(conn, "Idempotency-Key and X-Gearman-Unique exclude each other");
+        return refuse_key(conn, "Idempotency-Key and X-Gearman-Unique cannot both be given");
     }
-    return begin(conn, fields);
+    return once_begin(conn, fields);
 }
 
 //
@@ -266,7 +265,7 @@ static void take_back(struct http1_conn *conn, const struct submission *submissi
     }
 }
 
-static void submit(struct http1_conn *conn, struct slice body, struct blob *blob)
+static void once_submit(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
     const struct web_once *once = web_request(conn)->once;
     struct submission submission;
@@ -301,12 +300,13 @@ static void carry_out(struct http1_conn *conn, struct slice body, struct blob *b
     if (memo && recall(memo, &id)) {
         answer_again(conn, memo, id);
     } else {
-        submit(conn, body, blob);
+        once_submit(conn, body, blob);
     }
 }
 
 // Digests a slice of the body, and carries the request out after the last.
-static enum http1_progress look(struct http1_conn *conn, struct slice body, struct blob *blob)
+static enum http1_progress once_digest(struct http1_conn *conn, struct slice body,
+                                       struct blob *blob)
 {
     struct web_once *once = web_request(conn)->once;
     struct slice slice = slice_from(body, once->at);
@@ -331,7 +331,7 @@ enum http1_next web_once_submit(struct http1_conn *conn, struct slice body, stru
         once->body = blob_ref(blob);
         return HTTP1_NEXT_WAIT;
     }
-    while (look(conn, body, blob) != HTTP1_ENDED) {
+    while (once_digest(conn, body, blob) != HTTP1_ENDED) {
     }
     return HTTP1_NEXT_REQUEST;
 }
@@ -343,7 +343,7 @@ enum http1_progress web_once_step(struct http1_conn *conn, struct feed_turn *tur
     if (!http1_slice_begins(conn, turn)) {
         return HTTP1_AGAIN;
     }
-    return look(conn, blob_slice(once->body), once->body);
+    return once_digest(conn, blob_slice(once->body), once->body);
 }
 
 void web_once_free(struct web_once *once)

@@ -18,7 +18,7 @@
 #include "proto_common/contract.h"
 #include "http1/user.h"
 
-#include "proto_http/context.h"
+#include "proto_http/web_request.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,9 +6,9 @@
 #include "http1/user.h"
 #include "http1/http1_answer.h"
 
-#include "proto_http/answer.h"
-#include "proto_http/jobs.h"
-#include "proto_http/request.h"
+#include "proto_http/web_answer.h"
+#include "proto_http/web_job.h"
+#include "proto_http/web_request.h"
 #include "proto_http/stream.h"
 
 // The head of an answer about the job, with `status`, or with 200 if http.status_codes says so.
@@ -83,9 +83,10 @@ bool web_wait_expired(struct http1_conn *conn)
     if (request->stream) {
         return web_stream_timeout(conn);
     } else {
-        web_refuse(conn, &answer,
-                   lives ? "the job is not done yet, and goes on"
-                         : "the job was not done in time, and is dropped: nobody else waits");
+        web_refuse(
+            conn, &answer,
+            lives ? "the wait timed out, but the job has not ended"
+                  : "the wait timed out, and the job was dropped: no other client waits for it");
     }
     return true;
 }
@@ -133,7 +134,7 @@ static bool result_fits(struct http1_conn *conn, const struct blob *part)
     return request->result == WEB_RESULT_WHOLE;
 }
 
-static void gather(struct http1_conn *conn, struct blob *part)
+static void gather_part(struct http1_conn *conn, struct blob *part)
 {
     struct output *parts = &web_request(conn)->parts;
 
@@ -195,14 +196,14 @@ static void answer_failed(struct http1_conn *conn, unsigned status, const char *
 }
 
 // Handles an event for a request that is not a stream. True: the request is answered.
-static bool take_event(struct http1_conn *conn, const struct job_event *event)
+static bool wait_take_event(struct http1_conn *conn, const struct job_event *event)
 {
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
     case JOB_EVENT_WARNING:
         return false;
     case JOB_EVENT_DATA:
-        gather(conn, event->data);
+        gather_part(conn, event->data);
         return false;
     case JOB_EVENT_RETRIED:
         // The result of the lost attempt does not belong to the next.
@@ -219,7 +220,7 @@ static bool take_event(struct http1_conn *conn, const struct job_event *event)
         answer_failed(conn, 500, "the job has failed");
         return true;
     case JOB_EVENT_CANCELLED:
-        answer_failed(conn, 410, "the job was taken back");
+        answer_failed(conn, 410, "the job was cancelled");
         return true;
     }
     UNREACHABLE();
@@ -243,7 +244,7 @@ static bool wait_event(struct http1_conn *conn, const struct watch *watch,
         return ended;
     }
     wire_hold(conn->wire, event->position);
-    if (!take_event(conn, event)) {
+    if (!wait_take_event(conn, event)) {
         return false;
     }
     request->watch = NULL;
@@ -264,7 +265,7 @@ enum http1_progress web_wait_step(struct http1_conn *conn, struct feed_turn *tur
     return ended ? HTTP1_ENDED : HTTP1_WROTE;
 }
 
-static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
+static void wait_on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     struct http1_conn *conn = owner;
 
@@ -274,29 +275,29 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     wire_wake(conn->wire);
 }
 
-static void on_leased(void *owner, const struct job *job)
+static void wait_on_leased(void *owner, const struct job *job)
 {
     (void)owner;
     (void)job;
     UNREACHABLE(); // this session takes no job
 }
 
-static void on_wait_over(void *owner, enum wait_end why)
+static void wait_on_wait_over(void *owner, enum wait_end why)
 {
     (void)owner;
     (void)why;
     UNREACHABLE();
 }
 
-static void on_nudged(void *owner)
+static void wait_on_nudged(void *owner)
 {
     (void)owner;
     UNREACHABLE();
 }
 
 const struct session_ops web_session_ops = {
-    .leased = on_leased,
-    .wait_over = on_wait_over,
-    .nudged = on_nudged,
-    .job_event = on_job_event,
+    .leased = wait_on_leased,
+    .wait_over = wait_on_wait_over,
+    .nudged = wait_on_nudged,
+    .job_event = wait_on_job_event,
 };

@@ -8,7 +8,7 @@
 #include "core/broker.h"
 #include "http1/user.h"
 
-#include "proto_http/context.h"
+#include "proto_http/web_request.h"
 
 #include <stdbool.h>
 

@@ -225,11 +225,11 @@ class Ends(OnTerminal):
         self.assertEqual(top.end(), program.DONE)
 
     def test_who_may_not_look_is_told_before_the_screen_changes(self):
-        self.api.overrides["GET", "/api/v1/process"] = (401, {"error": "a token is needed"})
+        self.api.overrides["GET", "/api/v1/process"] = (401, {"error": "a token is required"})
         top = self.open()
         self.assertEqual(top.end(), program.FORBIDDEN)
         self.assertNotIn("\x1b[?1049h", top.written)
-        self.assertIn("a token is needed", top.written)
+        self.assertIn("a token is required", top.written)
 
     def test_without_a_terminal_it_refuses(self):
         self.assertIn("needs a terminal", self.bad(program.USAGE, "top"))

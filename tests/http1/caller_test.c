@@ -39,9 +39,9 @@ static void a_host_is_an_address_or_one_of_the_list(void **state)
     hears(t->peer, "GET /none HTTP/1.1\r\nHost: broker.example:80\r\n\r\n",
           NONE("Vary: Origin\r\n"));
     refuses(t->peer, "GET /none HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403 Forbidden", "",
-            "Vary: Origin\r\n", "Host is no address, not localhost and not in echo.hosts");
+            "Vary: Origin\r\n", "Host is not an IP address, localhost or in echo.hosts");
     refuses(t->peer, "OPTIONS /none HTTP/1.1\r\nHost: evil.example\r\n\r\n", "403 Forbidden", "",
-            "Vary: Origin\r\n", "Host is no address, not localhost and not in echo.hosts");
+            "Vary: Origin\r\n", "Host is not an IP address, localhost or in echo.hosts");
 }
 
 static void a_page_of_a_named_origin_may_call_and_see(void **state)
@@ -60,10 +60,9 @@ static void a_page_of_another_site_may_not_call(void **state)
     struct echo *t = *state;
 
     refuses(t->peer, ASK("Sec-Fetch-Site: cross-site\r\n"), "403 Forbidden", "", "",
-            "a page of another site calls without an Origin, which echo.cors_origins would have to "
-            "name");
+            "a page of another site sent this request without an Origin in echo.cors_origins");
     refuses(t->peer, ASK("Referer: http://evil.example/\r\n"), "403 Forbidden", "", "",
-            "Referer is a page of another site, and not in echo.cors_origins");
+            "Referer is a page of another site that is not in echo.cors_origins");
     hears(t->peer, ASK("Sec-Fetch-Site: same-origin\r\n"), NONE(""));
     hears(t->peer, ASK("Referer: http://localhost/\r\n"), NONE(""));
 }
@@ -115,7 +114,7 @@ static void our_own_page_has_one_of_our_hosts(void **state)
 
     refuses(t->peer,
             "GET /none HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n\r\n",
-            "403 Forbidden", "", "", "Host is no address, not localhost and not in echo.hosts");
+            "403 Forbidden", "", "", "Host is not an IP address, localhost or in echo.hosts");
 }
 
 static void pages_are_none_of_ours_where_none_are_served(void **state)
@@ -141,7 +140,7 @@ static void a_token_says_who_calls(void **state)
 
     anybody_may(t, grants_new(NULL, 0));
     knows_token(t->rig, "alpha", {MAY_OBSERVE, "*"});
-    refuses(t->peer, ASK(""), "401 Unauthorized", CHALLENGE, "", "a token is needed");
+    refuses(t->peer, ASK(""), "401 Unauthorized", CHALLENGE, "", "a token is required");
     refuses(t->peer, ASK("Authorization: Bearer beta\r\n"), "401 Unauthorized",
             "WWW-Authenticate: Bearer realm=\"tandem\", error=\"invalid_token\"\r\n", "",
             "a bad token");
@@ -149,9 +148,9 @@ static void a_token_says_who_calls(void **state)
     refuses(t->peer, ECHO_ASK("GET /forbidden", "Authorization: Bearer alpha\r\n\r\n"),
             "403 Forbidden", "", "", "not for you");
     refuses(t->peer, ASK("Authorization: Bearer\r\n"), "401 Unauthorized", CHALLENGE, "",
-            "Authorization has no Bearer token");
+            "Authorization does not contain a Bearer token");
     refuses(t->peer, ASK("Authorization: Bearer alpha\r\nAuthorization: Bearer alpha\r\n"),
-            "400 Bad Request", "", "", "Authorization is there more than once");
+            "400 Bad Request", "", "", "Authorization is given more than once");
 }
 
 // The rights that matter are the user's to name.
@@ -160,11 +159,11 @@ static void a_caller_without_any_right_here_is_refused_at_once(void **state)
     struct echo *t = *state;
 
     anybody_may(t, GRANTS({MAY_SUBMIT | MAY_WORK, "*"}));
-    refuses(t->peer, ASK(""), "401 Unauthorized", CHALLENGE, "", "a token is needed");
+    refuses(t->peer, ASK(""), "401 Unauthorized", CHALLENGE, "", "a token is required");
     anybody_may(t, GRANTS({MAY_OBSERVE, "one"}));
     hears(t->peer, ASK(""), NONE(""));
     refuses(t->peer, ECHO_ASK("GET /forbidden", "\r\n"), "401 Unauthorized", CHALLENGE, "",
-            "a token is needed");
+            "a token is required");
 }
 
 // The next wrong token has to wait for seven seconds.
@@ -219,7 +218,7 @@ static void a_wrong_token_that_waits_is_answered_when_the_process_stops(void **s
     hears(t->peer, ASK("Authorization: Bearer x\r\n"), "");
     rig_stop(t->rig);
     refuses(t->peer, "", "503 Service Unavailable", "Retry-After: 1\r\n", ECHO_CLOSES,
-            "the broker stops");
+            "the broker is stopping");
 }
 
 static void a_caller_that_cannot_be_found_out_is_told_to_come_again(void **state)

@@ -281,9 +281,9 @@ static void at_the_end_each_request_is_answered(void **state)
     hears(sends, ECHO_ASK("POST /echo", "Content-Length: 3\r\n\r\no"), "");
     hears(begun, "GET", "");
     rig_stop(t->rig);
-    refuses(waits, "", NOT_NOW, LATER, ECHO_CLOSES, "the broker stops");
-    refuses(sends, "", NOT_NOW, LATER, ECHO_CLOSES, "the broker stops");
-    refuses(begun, "", NOT_NOW, LATER, ECHO_CLOSES, "the broker stops");
+    refuses(waits, "", NOT_NOW, LATER, ECHO_CLOSES, "the broker is stopping");
+    refuses(sends, "", NOT_NOW, LATER, ECHO_CLOSES, "the broker is stopping");
+    refuses(begun, "", NOT_NOW, LATER, ECHO_CLOSES, "the broker is stopping");
     hears(t->peer, "", "");
     assert_true(peer_closed(t->peer) && peer_closed(waits));
     assert_int_equal(echo_forgotten(), 3);
@@ -338,7 +338,8 @@ static void a_head_that_is_no_request_is_refused(void **state)
     static const struct {
         const char *said, *status, *why;
     } heads[] = {
-        {"GET / HTTP/2.0\r\n\r\n", "505 HTTP Version Not Supported", "this is HTTP/1.1"},
+        {"GET / HTTP/2.0\r\n\r\n", "505 HTTP Version Not Supported",
+         "only HTTP/1.0 and HTTP/1.1 are supported"},
         {"GET  / HTTP/1.1\r\n\r\n", "400 Bad Request", "the head of the request is malformed"},
     };
     struct echo *t = *state;

@@ -354,7 +354,8 @@ static void what_is_malformed_closes_the_connection(void **state)
     answers(SLICE("GET / HTTP/1.1\nHost: x\r\n\r\n"), SLICE(REFUSED("9") "malformed"), true);
     answers(SLICE("GET / HTTP/1.1\r\n" HOST "Content-Length: x\r\n\r\n"),
             SLICE(REFUSED("10") "unreadable"), true);
-    answers(SLICE("GET / HTTP/1.1\r\n\r\n"), SLICE(REFUSED("22") "there must be one Host"), true);
+    answers(SLICE("GET / HTTP/1.1\r\n\r\n"), SLICE(REFUSED("28") "exactly one Host is required"),
+            true);
     answers(SLICE("GET / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n1;a\r\n"),
             SLICE(REFUSED("10") "bad chunks"), true);
 }

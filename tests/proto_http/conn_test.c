@@ -394,7 +394,7 @@ static void is_told_of_the_end(struct peer *peer)
 {
     const struct http_answer *answer = answered(peer, 503);
 
-    body_is(answer, "{\"error\": \"the broker stops\"}\n");
+    body_is(answer, "{\"error\": \"the broker is stopping\"}\n");
     field_is(answer, "Connection", "close");
     field_is(answer, "Retry-After", "1");
     assert_true(peer_closed(peer));
@@ -458,8 +458,8 @@ static void who_has_asked_for_nothing_is_told_nothing_of_the_end(void **state)
 
 static void a_stream_is_told_of_the_end(void **state)
 {
-    static const char end[] =
-        "event: fail\ndata: {\"handle\":\"" GEAR_PREFIX "1\",\"error\":\"the broker stops\"}\n\n";
+    static const char end[] = "event: fail\ndata: {\"handle\":\"" GEAR_PREFIX
+                              "1\",\"error\":\"the broker is stopping\"}\n\n";
     struct web *t = *state;
     struct http_answer answer;
     struct slice heard;

@@ -8,7 +8,7 @@
 #include "core/base/log.h"
 
 #include "access/token.h"
-#include "proto_http/context.h"
+#include "proto_http/web_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static void a_job_that_goes_with_its_last_client_is_said_to_be_dropped(void **st
 
     waits(t->a, POST("/f", "X-Gearman-Timeout: 1\r\n", "x"));
     rig_advance(t->rig, SECONDS(1));
-    says_why(answered(t->a, 504), "is dropped");
+    says_why(answered(t->a, 504), "was dropped");
     assert_int_equal(http_jobs(t), 0);
 }
 
@@ -131,7 +131,7 @@ static void a_job_that_somebody_else_wants_is_said_to_go_on(void **state)
     waits(t->a, POST("/f", UNIQUE "X-Gearman-Timeout: 1\r\n", "x"));
     waits(t->b, POST("/f", UNIQUE, "x"));
     rig_advance(t->rig, SECONDS(1));
-    says_why(answered(t->a, 504), "not done yet");
+    says_why(answered(t->a, 504), "has not ended");
     assert_int_equal(http_jobs(t), 1);
 }
 
@@ -143,7 +143,7 @@ static void a_job_that_a_worker_holds_is_said_to_go_on(void **state)
     http_can_do(t->w, "f");
     (void)grabs(t->w, "f", "x");
     rig_advance(t->rig, SECONDS(1));
-    says_why(answered(t->a, 504), "not done yet");
+    says_why(answered(t->a, 504), "has not ended");
     assert_int_equal(http_jobs(t), 1);
 }
 
@@ -208,9 +208,9 @@ static void a_wrong_token_is_told_apart_from_none(void **state)
 {
     struct web *t = *state;
 
-    is_challenged(t, "", "a token is needed", CHALLENGE);
-    is_challenged(t, "Authorization: Basic YTpi\r\n", "no Bearer token", CHALLENGE);
-    is_challenged(t, "Authorization: Bearer\r\n", "no Bearer token", CHALLENGE);
+    is_challenged(t, "", "a token is required", CHALLENGE);
+    is_challenged(t, "Authorization: Basic YTpi\r\n", "not contain a Bearer token", CHALLENGE);
+    is_challenged(t, "Authorization: Bearer\r\n", "not contain a Bearer token", CHALLENGE);
     is_challenged(t, "Authorization: Bearer beta\r\n", "http.tokens",
                   CHALLENGE ", error=\"invalid_token\"");
     says_why(asks(t->a, http_get("/g", "Authorization: Bearer alpha\r\n"), 403),
@@ -266,7 +266,7 @@ static void a_debug_log_says_why_a_request_is_refused(void **state)
     logs("3 error_answered conn=2 status=403 value=http://x why=Origin is not in "
          "http.cors_origins\n");
     asks(t->a, http_get("/", ""), 404);
-    logs("3 error_answered conn=1 status=404 why=the path names the function\n");
+    logs("3 error_answered conn=1 status=404 why=the path must name a function\n");
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
@@ -277,7 +277,7 @@ static void a_debug_log_says_why_a_connection_is_closed_without_an_answer(void *
     logs("");
     t->settings.idle_timeout = 1;
     asks(t->a, http_get("/", ""), 404);
-    logs("3 error_answered conn=1 status=404 why=the path names the function\n");
+    logs("3 error_answered conn=1 status=404 why=the path must name a function\n");
     rig_advance(t->rig, SECONDS(3));
     logs("3 closing conn=1 why=no request for http.idle_timeout\n");
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);

@@ -154,7 +154,7 @@ static void a_job_taken_back_fails_to_its_stream(void **state)
     peer_send(t->a, POST("/f", STREAM, "x"));
     rig_run(t->rig);
     asks(t->b, http_bare("DELETE", "/-/jobs/" GEAR_PREFIX "1", ""), 204);
-    streamed(t->a, CREATED ABOUT(2, "fail") ",\"error\":\"the job was taken back\"}\n\n");
+    streamed(t->a, CREATED ABOUT(2, "fail") ",\"error\":\"the job was cancelled\"}\n\n");
 }
 
 static void an_empty_result_is_an_empty_string(void **state)

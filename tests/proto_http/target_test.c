@@ -2,7 +2,7 @@
 
 // A path that is read without http-parser is divided as it would do it.
 
-#include "proto_http/target.h"
+#include "proto_http/web_request.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 
 #include "access/access.h"
 #include "access/token.h"
-#include "proto_http/context.h"
+#include "proto_http/web_request.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -32,7 +32,7 @@ REPLIES = {
     "root":
         "The reference prints a handle that it has not.",
     "cancelled job":
-        "The reference answers 200 here too; we say that the job was taken back.",
+        "The reference answers 200 here too; we say that the job was cancelled.",
     # Data before the end
     "warning":
         "The reference takes a warning for the answer, and the result is lost.",

@@ -150,7 +150,7 @@ def job_that_is_cancelled_is_answered(stage):
     stage.ask(post_bg("/f", "x", "X-Gearman-Unique: u"), created("#1"))
     c.ask("cancel job #1", "OK\r\n")
     r.differ("cancelled job", theirs=Answer("200 OK", "WORK_FAIL", "#1, cut"),
-             ours=failed("410 Gone", "#1", "the job was taken back"))
+             ours=failed("410 Gone", "#1", "the job was cancelled"))
 
 
 def full_queue_refuses(stage):

@@ -6,7 +6,7 @@ from gearman.packets import GRAB_JOB, NO_JOB
 from http.answers import Answer, complete, created, error, post, post_bg, request, wrong
 
 MALFORMED = wrong("400 Bad Request", "the head of the request is malformed")
-NO_METHOD = wrong("405 Method Not Allowed", "the method does not go with the path")
+NO_METHOD = wrong("405 Method Not Allowed", "the method is not allowed for this path")
 
 
 def request_may_come_in_pieces(stage):
@@ -75,12 +75,12 @@ def header_whose_name_is_no_token_means_nothing(stage):
 
 def other_versions_are_refused(stage):
     stage.ask_differing("malformed", request("GET", "/f", version="2.0"), theirs=ENDS,
-                        ours=wrong("505 HTTP Version Not Supported", "this is HTTP/1.1"))
+                        ours=wrong("505 HTTP Version Not Supported", "only HTTP/1.0 and HTTP/1.1 are supported"))
 
 
 def length_that_is_no_number_is_refused(stage):
     stage.ask_differing("malformed", request("POST", "/f", "Content-Length: -1"), theirs=ENDS,
-                        ours=wrong("400 Bad Request", "the request cannot be read"))
+                        ours=wrong("400 Bad Request", "the request is malformed"))
 
 
 def chunks_are_put_together(stage):
@@ -91,13 +91,13 @@ def chunks_are_put_together(stage):
 def body_of_a_get_is_refused(stage):
     stage.ask_differing("body of a GET", request("GET", "/f", "X-Gearman-Background: true",
                                                  body="Hello"), theirs=created("#1"),
-                        ours=Answer("400 Bad Request", "ERROR", None, error("a GET has no body")))
+                        ours=Answer("400 Bad Request", "ERROR", None, error("a GET must not have a body")))
 
 
 def request_without_a_host_is_refused(stage):
     stage.ask_differing("no Host", "POST /f HTTP/1.1\r\nX-Gearman-Background: true\r\n"
                         "Content-Length: 1\r\n\r\nx", theirs=created("#1"),
-                        ours=wrong("400 Bad Request", "there must be one Host"))
+                        ours=wrong("400 Bad Request", "exactly one Host is required"))
 
 
 def old_request_needs_no_host(stage):

@@ -173,7 +173,7 @@ def query_is_the_workload(stage):
 
 def query_beside_a_body_is_refused(stage):
     stage.ask_differing("query and body", post_bg("/f?x=1", "x"), theirs=created("#1"),
-                        ours=refused("400 Bad Request", "only a GET has a query"))
+                        ours=refused("400 Bad Request", "only a GET may have a query"))
 
 
 def words_for_yes_are_understood(stage):
@@ -204,4 +204,4 @@ def path_without_a_name_is_not_found(stage):
     for method in ("GET", "POST", "PUT"):
         stage.ask_differing("not found", request(method, "/"),
                             theirs=Answer("404 NOT_FOUND"),
-                            ours=Answer("404 Not Found", body=error("the path names the function")))
+                            ours=Answer("404 Not Found", body=error("the path must name a function")))

@@ -1,22 +1,112 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/batch.h"
+#include "proto_http/work_answer.h"
 
+#include "core/base/digits.h"
 #include "core/base/memory.h"
 #include "http1/http1_answer.h"
-#include "proto_common/json_body.h"
 #include "http1/reply.h"
-
-#include "proto_http/lease_about.h"
+#include "proto_common/field_name.h"
+#include "proto_common/json_body.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+struct lease_about {
+    struct job_info info;
+    uint64_t attempt;
+    int64_t deadline_ms; // Unix time
+    size_t handle_len;
+    char handle[HANDLE_MAX];
+    char token[LEASE_TOKEN_TEXT];
+};
+
+static int64_t deadline_of(const struct broker *broker, const struct job_info *info)
+{
+    return nsec_add(broker_now(broker).wall, info->remaining_for) / NSEC_PER_MSEC;
+}
+
+static void read_lease(const struct web_shared *shared, const struct web_lease *lease,
+                       struct lease_about *about)
+{
+    const struct broker *broker = shared->http1.broker;
+
+    broker_job_info(broker, broker_find(broker, lease->job_id), &about->info);
+    about->attempt = (uint64_t)about->info.attempts + 1;
+    about->deadline_ms = deadline_of(broker, &about->info);
+    about->handle_len =
+        (size_t)(handle_write(&shared->handles, lease->job_id, about->handle) - about->handle);
+    lease_token_write(&lease->token, about->token);
+}
+
+static char *put_text(char *to, struct slice text)
+{
+    memcpy(to, text.ptr, text.len);
+    return to + text.len;
+}
+
+static char *put_name_header(char *to, struct slice header, struct slice name)
+{
+    return put_text(field_name_write(name, put_text(to, header)), SLICE("\r\n"));
+}
+
+static char *put_number_header(char *to, struct slice header, uint64_t number)
+{
+    return put_text(digits_write(put_text(to, header), number), SLICE("\r\n"));
+}
+
+size_t lease_headers_write(const struct web_shared *shared, const struct web_lease *lease, char *to)
+{
+    struct lease_about about;
+    char *at = to;
+
+    read_lease(shared, lease, &about);
+    at = put_text(at, SLICE("X-Gearman-Job-Handle: "));
+    at = put_text(put_text(at, slice_of(about.handle, about.handle_len)), SLICE("\r\n"));
+    if (about.info.key_kind == KEY_NAME) {
+        at = put_name_header(at, SLICE("X-Gearman-Unique: "), about.info.key);
+    }
+    at = put_name_header(at, SLICE("X-Tandem-Queue: "), queue_name(about.info.queue));
+    at = put_number_header(at, SLICE("X-Tandem-Attempt: "), about.attempt);
+    at = put_number_header(at, SLICE("X-Tandem-Deadline: "), (uint64_t)about.deadline_ms);
+    at = put_text(at, SLICE("X-Tandem-Lease: "));
+    at = put_text(put_text(at, slice_of(about.token, sizeof about.token)), SLICE("\r\n"));
+    return (size_t)(at - to);
+}
+
+void lease_deadline_write(const struct web_shared *shared, const struct web_lease *lease, char *to)
+{
+    const struct broker *broker = shared->http1.broker;
+    struct job_info info;
+
+    broker_job_info(broker, broker_find(broker, lease->job_id), &info);
+    (void)snprintf(to, LEASE_DEADLINE_ROOM, "X-Tandem-Deadline: %lld\r\n",
+                   (long long)deadline_of(broker, &info));
+}
+
+json_t *lease_describe(const struct web_shared *shared, const struct web_lease *lease)
+{
+    struct lease_about about;
+    json_t *object;
+
+    read_lease(shared, lease, &about);
+    object = json_pack("{s:s%, s:s%, s:o, s:I, s:I}", "lease", about.token, sizeof about.token,
+                       "handle", about.handle, about.handle_len, "queue",
+                       web_name_json(queue_name(about.info.queue)), "attempt",
+                       (json_int_t)about.attempt, "deadline", (json_int_t)about.deadline_ms);
+    if (object && about.info.key_kind == KEY_NAME &&
+        json_object_set_new(object, "unique", web_name_json(about.info.key)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
 //
 // JSON
 //
 
-struct item {
+struct batch_item {
     char *about;       // owned: the object without its closing brace; NULL once it is written
     struct blob *body; // a reference
 };
@@ -26,28 +116,29 @@ struct web_batch {
     size_t bytes; // of bodies
     bool chunked;
     struct json_body body; // of `next`
-    struct item items[];
+    struct batch_item items[];
 };
 
-static size_t size_of(uint32_t count)
+static size_t batch_size(uint32_t count)
 {
-    return sizeof(struct web_batch) + count * sizeof(struct item);
+    return sizeof(struct web_batch) + count * sizeof(struct batch_item);
 }
 
 // A reference to the body, owned by the caller: the job may end before the body is written.
-static struct blob *body_of(const struct job *job)
+static struct blob *body_ref(const struct job *job)
 {
     return job_blob(job) ? blob_ref(job_blob(job)) : blob_copy(job_body(job));
 }
 
-static bool add(struct http1_conn *conn, const struct web_lease *lease, struct web_batch *batch)
+static bool batch_add(struct http1_conn *conn, const struct web_lease *lease,
+                      struct web_batch *batch)
 {
-    struct item *item = &batch->items[batch->count];
+    struct batch_item *item = &batch->items[batch->count];
     json_t *object = lease_describe(web_shared(conn), lease);
 
     item->about = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
-    item->body = body_of(broker_find(conn->shared->broker, lease->job_id));
+    item->body = body_ref(broker_find(conn->shared->broker, lease->job_id));
     batch->count++;
     batch->bytes += item->body ? item->body->len : 0;
     return item->about && item->body;
@@ -69,7 +160,7 @@ static void mark_all(struct http1_conn *conn, const struct web_holder *holder)
 }
 
 // Delays the answer until the store has all its jobs, and marks it as their delivery.
-static void hold(struct http1_conn *conn, struct web_holder *holder)
+static void hold_delivery(struct http1_conn *conn, struct web_holder *holder)
 {
     const struct broker *broker = conn->shared->broker;
     uint64_t last = 0;
@@ -84,10 +175,10 @@ static void hold(struct http1_conn *conn, struct web_holder *holder)
     mark_all(conn, holder);
 }
 
-static void begin_item(struct web_batch *batch)
+static void batch_begin_item(struct web_batch *batch)
 {
     if (batch->next < batch->count) {
-        struct item *item = &batch->items[batch->next];
+        struct batch_item *item = &batch->items[batch->next];
 
         json_body_begin(&batch->body, item->body, SIZE_MAX);
         item->body = NULL;
@@ -99,31 +190,31 @@ enum status web_batch_begin(struct http1_conn *conn, struct web_holder *holder,
 {
     const struct http1_reply reply = {
         .status = 200, .type = HTTP1_JSON, .extra = "Cache-Control: no-store\r\n"};
-    struct web_batch *batch = memory_zeroed_of(MEMORY_OUTPUT, size_of(holder->count));
+    struct web_batch *batch = memory_zeroed_of(MEMORY_OUTPUT, batch_size(holder->count));
     bool good = batch;
 
     for (uint32_t i = 0; good && i < holder->count; i++) {
-        good = add(conn, &holder->all[i], batch);
+        good = batch_add(conn, &holder->all[i], batch);
     }
     if (!good) {
         web_batch_free(batch);
         return STATUS_NO_MEMORY;
     }
-    hold(conn, holder);
+    hold_delivery(conn, holder);
     batch->chunked = http1_reply_open(conn, &reply);
-    begin_item(batch);
+    batch_begin_item(batch);
     *begun = batch;
     return STATUS_OK;
 }
 
-static void put(struct http1_conn *conn, const struct web_batch *batch, struct slice text)
+static void batch_put(struct http1_conn *conn, const struct web_batch *batch, struct slice text)
 {
     http1_piece(&conn->wire->out, batch->chunked, &text, 1);
 }
 
-static void put_about(struct http1_conn *conn, struct web_batch *batch)
+static void batch_put_about(struct http1_conn *conn, struct web_batch *batch)
 {
-    struct item *item = &batch->items[batch->next];
+    struct batch_item *item = &batch->items[batch->next];
 
     if (item->about) {
         // The body follows, then the closing brace.
@@ -139,12 +230,12 @@ static void put_about(struct http1_conn *conn, struct web_batch *batch)
     }
 }
 
-static void end_item(struct http1_conn *conn, struct web_batch *batch)
+static void batch_end_item(struct http1_conn *conn, struct web_batch *batch)
 {
     json_body_end(&batch->body);
     batch->next++;
-    put(conn, batch, batch->next < batch->count ? SLICE("}") : SLICE("}]}\n"));
-    begin_item(batch);
+    batch_put(conn, batch, batch->next < batch->count ? SLICE("}") : SLICE("}]}\n"));
+    batch_begin_item(batch);
 }
 
 enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *batch,
@@ -160,11 +251,11 @@ enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *ba
     if (!json_body_check(&batch->body)) {
         return HTTP1_WROTE;
     }
-    put_about(conn, batch);
+    batch_put_about(conn, batch);
     len = json_body_write(&batch->body, text, &ended);
-    put(conn, batch, slice_of(text, len));
+    batch_put(conn, batch, slice_of(text, len));
     if (ended) {
-        end_item(conn, batch);
+        batch_end_item(conn, batch);
     }
     if (batch->next < batch->count) {
         return HTTP1_WROTE;
@@ -175,7 +266,7 @@ enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *ba
 
 size_t web_batch_holds(const struct web_batch *batch)
 {
-    return batch ? size_of(batch->count) + batch->bytes : 0;
+    return batch ? batch_size(batch->count) + batch->bytes : 0;
 }
 
 void web_batch_free(struct web_batch *batch)
@@ -188,7 +279,7 @@ void web_batch_free(struct web_batch *batch)
         blob_unref(batch->items[i].body);
     }
     json_body_end(&batch->body);
-    memory_free_of(MEMORY_OUTPUT, batch, size_of(batch->count));
+    memory_free_of(MEMORY_OUTPUT, batch, batch_size(batch->count));
 }
 
 //
@@ -215,7 +306,7 @@ static void put_part(struct http1_conn *conn, struct output *parts, const char *
     output_write(parts, SLICE("\r\n"));
 }
 
-static void send(struct http1_conn *conn, const char *boundary, struct output *parts)
+static void send_multipart(struct http1_conn *conn, const char *boundary, struct output *parts)
 {
     char type[TYPE_ROOM];
     const struct http1_reply reply = {
@@ -246,8 +337,8 @@ enum status web_batch_multipart(struct http1_conn *conn, struct web_holder *hold
     output_write(&parts, SLICE("--\r\n"));
     good = !output_failed(&parts);
     if (good) {
-        hold(conn, holder);
-        send(conn, boundary, &parts);
+        hold_delivery(conn, holder);
+        send_multipart(conn, boundary, &parts);
     }
     output_clear(&parts);
     return good ? STATUS_OK : STATUS_NO_MEMORY;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_WORK_H
-#define TANDEM_PROTO_HTTP_WORK_H
+#ifndef TANDEM_PROTO_HTTP_WEB_WORK_H
+#define TANDEM_PROTO_HTTP_WEB_WORK_H
 
 // Requests for work: POST /-/work?queue=...; the answer has one job of these queues, or a batch of
 // them, each with a lease. A request may wait for the first job.
 
 #include "core/base/macros.h"
 #include "http1/user.h"
-
-#include "proto_http/context.h"
-#include "proto_http/request.h"
+#include "proto_http/web_request.h"
 
 #include <stdbool.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/answer.h"
+#include "proto_http/web_answer.h"
 
+#include "core/base/base64.h"
 #include "core/base/macros.h"
+#include "proto_common/field_name.h"
+#include "proto_http/web_request.h"
 
-#include "proto_http/request.h"
-
+#include <stdlib.h>
 #include <string.h>
 
 static void put_job(struct http1_answer *head, const struct http1_conn *conn, uint64_t id)
@@ -21,8 +23,8 @@ static void put_job(struct http1_answer *head, const struct http1_conn *conn, ui
 }
 
 // Writes the head up to the header that determines the length of the body; false without memory.
-static bool begin_head(struct http1_conn *conn, const struct web_answer *answer,
-                       struct http1_answer *head)
+static bool web_begin_head(struct http1_conn *conn, const struct web_answer *answer,
+                           struct http1_answer *head)
 {
     if (!http1_reply_begin(conn, answer->status, head)) {
         return false;
@@ -40,7 +42,7 @@ void web_answer_head(struct http1_conn *conn, const struct web_answer *answer, u
 {
     struct http1_answer head;
 
-    if (begin_head(conn, answer, &head)) {
+    if (web_begin_head(conn, answer, &head)) {
         http1_reply_end(conn, &head, len);
     }
 }
@@ -55,7 +57,7 @@ bool web_answer_open(struct http1_conn *conn, const struct web_answer *answer)
 {
     struct http1_answer head;
 
-    return begin_head(conn, answer, &head) && http1_reply_end_open(conn, &head);
+    return web_begin_head(conn, answer, &head) && http1_reply_end_open(conn, &head);
 }
 
 void web_refuse(struct http1_conn *conn, const struct web_answer *answer, const char *why)
@@ -109,4 +111,40 @@ void web_refuse_memory(struct http1_conn *conn)
 {
     wire_refused(conn->wire, REFUSAL_MEMORY);
     web_refuse_later(conn, 503, status_text(STATUS_NO_MEMORY));
+}
+
+bool web_refuse_status(struct http1_conn *conn, unsigned status, const char *why)
+{
+    http1_refuse_status(conn, status, why);
+    return false;
+}
+
+json_t *web_name_json(struct slice name)
+{
+    json_t *text = json_stringn(name.ptr, name.len);
+    char escaped[WEB_NAME_ROOM];
+
+    return text ? text : json_stringn(escaped, (size_t)(field_name_write(name, escaped) - escaped));
+}
+
+bool web_data_json(json_t *object, struct slice data)
+{
+    json_t *text = json_stringn(data.len > 0 ? data.ptr : "", data.len);
+    char *base64;
+    size_t len;
+    bool good;
+
+    if (text) {
+        return json_object_set_new(object, "data", text) == 0;
+    }
+    len = base64_encoded_len(data.len);
+    base64 = malloc(len + 1);
+    if (!base64) {
+        return false;
+    }
+    base64_encode(data, base64);
+    good = json_object_set_new(object, "data", json_stringn_nocheck(base64, len)) == 0 &&
+           json_object_set_new(object, "encoding", json_string("base64")) == 0;
+    free(base64);
+    return good;
 }

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_ANSWER_H
-#define TANDEM_PROTO_HTTP_ANSWER_H
+#ifndef TANDEM_PROTO_HTTP_WEB_ANSWER_H
+#define TANDEM_PROTO_HTTP_WEB_ANSWER_H
 
 // Answers about a job: as in http1/reply.h, with the headers of Gearman over HTTP.
 
 #include "core/base/slice.h"
+#include "core/broker.h"
 #include "http1/reply.h"
+#include "proto_http/web_request.h"
 
-#include "proto_http/context.h"
+#include <jansson.h>
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 // The head of an answer, without the length of its body.
@@ -48,5 +52,24 @@ void web_refuse_after(struct http1_conn *conn, unsigned status, nsec_t left_for,
 // The same if there is not enough memory for the request (there is for this answer; struct
 // http1_user).
 void web_refuse_memory(struct http1_conn *conn);
+
+// Answers an error of another request, with this status. Always false.
+bool web_refuse_status(struct http1_conn *conn, unsigned status, const char *why);
+
+//
+// Names of queues, keys and data may contain any bytes. These functions encode them as JSON.
+//
+
+// The longest name, escaped.
+#define WEB_NAME_ROOM (3 * QUEUE_NAME_MAX)
+_Static_assert(JOB_KEY_MAX <= QUEUE_NAME_MAX, "keys are no longer than names of queues");
+
+// The name as a JSON string: unchanged if it is UTF-8, otherwise escaped (field_name.h). NULL
+// without memory.
+json_t *web_name_json(struct slice name);
+
+// Sets `data` of the object to the bytes, as a JSON string, or in base64 with the member
+// `encoding`. False without memory.
+bool web_data_json(json_t *object, struct slice data);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/jobs.h"
+#include "proto_http/web_job.h"
 
 #include "core/base/digits.h"
 #include "core/result.h"
 #include "http1/caller.h"
 #include "http1/request_target.h"
-
-#include "proto_http/answer.h"
-#include "proto_http/functions.h"
-#include "proto_http/names.h"
-#include "proto_http/request.h"
+#include "proto_http/accept.h"
+#include "proto_http/web_answer.h"
+#include "proto_http/web_request.h"
 
 #include <jansson.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,7 @@ static const char *const kinds_kept[] = {
     [RESULT_LOST] = "lost",
 };
 
-static json_t *describe(const struct http1_conn *conn, const struct job_info *info)
+static json_t *describe_job(const struct http1_conn *conn, const struct job_info *info)
 {
     const struct web_target *target = &web_request(conn)->target;
 
@@ -58,7 +57,8 @@ static bool may_read(const struct http1_conn *conn, const struct result *result)
 }
 
 // Adds the result; long data must be requested separately.
-static bool add_result(const struct http1_conn *conn, json_t *object, const struct result *result)
+static bool job_add_result(const struct http1_conn *conn, json_t *object,
+                           const struct result *result)
 {
     json_t *told = json_pack("{s:s, s:I, s:I, s:s, s:I}", "end", ends[result->end], "ended",
                              (json_int_t)(result->ended_ms / 1000), "until",
@@ -94,7 +94,7 @@ static void answer_state(struct http1_conn *conn, const struct job_info *info,
                          const struct result *result, const char *state)
 {
     const struct web_target *target = &web_request(conn)->target;
-    json_t *object = info ? describe(conn, info)
+    json_t *object = info ? describe_job(conn, info)
                           : json_pack("{s:s%, s:s}", "handle", target->name, target->name_len,
                                       "state", result ? ends[result->end] : state);
 
@@ -103,7 +103,7 @@ static void answer_state(struct http1_conn *conn, const struct job_info *info,
         json_decref(object);
         object = NULL;
     }
-    if (object && result && !add_result(conn, object, result)) {
+    if (object && result && !job_add_result(conn, object, result)) {
         json_decref(object);
         object = NULL;
     }
@@ -121,7 +121,7 @@ static void answer_raw(struct http1_conn *conn, const struct result *result)
     struct web_answer answer = {.status = 200, .type = HTTP1_BYTES, .extra = NO_STORE};
 
     if (!result) {
-        http1_refuse_status(conn, 404, "there is no result of such a job");
+        http1_refuse_status(conn, 404, "no result of such a job");
     } else if (!may_read(conn, result)) {
         http1_caller_refuse(conn, result->queue);
     } else if (result->data_state != RESULT_WHOLE) {
@@ -134,7 +134,7 @@ static void answer_raw(struct http1_conn *conn, const struct result *result)
     }
 }
 
-static void cancel(struct http1_conn *conn, uint64_t id)
+static void cancel_job(struct http1_conn *conn, uint64_t id)
 {
     enum status status = broker_cancel(conn->shared->broker, conn->session, id, false);
 
@@ -162,19 +162,19 @@ static bool may_know(const struct http1_conn *conn, struct slice queue)
 }
 
 // The part of a job's state and result that the caller may read.
-struct known {
+struct job_known {
     bool lives;
     bool ended; // its result is retained
     struct job_info info;
     struct result result;
 };
 
-static void know(const struct http1_conn *conn, uint64_t id, struct known *known)
+static void job_known_of(const struct http1_conn *conn, uint64_t id, struct job_known *known)
 {
     const struct broker *broker = conn->shared->broker;
     const struct job *job = broker_find(broker, id);
 
-    *known = (struct known){.lives = job != NULL};
+    *known = (struct job_known){.lives = job != NULL};
     if (job) {
         broker_job_info(broker, job, &known->info);
         known->lives = may_know(conn, queue_name(known->info.queue));
@@ -183,11 +183,11 @@ static void know(const struct http1_conn *conn, uint64_t id, struct known *known
 }
 
 // `state`: how the job has ended, NULL if that is unknown.
-static void answer(struct http1_conn *conn, uint64_t id, const char *state)
+static void job_answer(struct http1_conn *conn, uint64_t id, const char *state)
 {
-    struct known known;
+    struct job_known known;
 
-    know(conn, id, &known);
+    job_known_of(conn, id, &known);
     if (known.ended) {
         wire_hold(conn->wire, broker_results_position(conn->shared->broker));
     }
@@ -197,24 +197,24 @@ static void answer(struct http1_conn *conn, uint64_t id, const char *state)
         answer_state(conn, known.lives ? &known.info : NULL, known.ended ? &known.result : NULL,
                      state);
     } else {
-        http1_refuse_status(conn, 404, "there is no such job");
+        http1_refuse_status(conn, 404, "no such job");
     }
 }
 
 static void check_cancel(struct http1_conn *conn, uint64_t id)
 {
-    struct known known;
+    struct job_known known;
 
-    know(conn, id, &known);
+    job_known_of(conn, id, &known);
     if (known.lives) {
-        cancel(conn, id);
+        cancel_job(conn, id);
     } else {
-        http1_refuse_status(conn, 404, "there is no such job");
+        http1_refuse_status(conn, 404, "no such job");
     }
 }
 
 // Removes the suffix that asks for the result's data from the name.
-static void read_path(struct web_request *request)
+static void job_read_path(struct web_request *request)
 {
     struct slice word = SLICE("/result");
     struct web_target *target = &request->target;
@@ -227,7 +227,7 @@ static void read_path(struct web_request *request)
 }
 
 // False if the query is invalid: answered.
-static bool read_query(struct http1_conn *conn)
+static bool job_read_query(struct http1_conn *conn)
 {
     struct web_request *request = web_request(conn);
     struct slice query = request->target.query;
@@ -251,21 +251,21 @@ bool web_job_check(struct http1_conn *conn)
     bool known;
 
     if (conn->request->method == HTTP1_GET) {
-        read_path(request);
-        if (!read_query(conn)) {
+        job_read_path(request);
+        if (!job_read_query(conn)) {
             return false;
         }
     }
     known = handle_read(&web_shared(conn)->handles, web_target_name(&request->target),
                         &request->job_id);
     if (!known) {
-        http1_refuse_status(conn, 404, "there is no such job");
+        http1_refuse_status(conn, 404, "no such job");
     } else if (conn->request->method != HTTP1_GET) {
         check_cancel(conn, request->job_id);
     } else if (request->look.wait_for > 0) {
         return true;
     } else {
-        answer(conn, request->job_id, NULL);
+        job_answer(conn, request->job_id, NULL);
     }
     return false;
 }
@@ -275,13 +275,13 @@ enum http1_next web_job_begin(struct http1_conn *conn)
 {
     struct web_request *request = web_request(conn);
     struct broker *broker = conn->shared->broker;
-    struct known known;
+    struct job_known known;
 
-    know(conn, request->job_id, &known);
+    job_known_of(conn, request->job_id, &known);
     if (!known.lives ||
         broker_follow(conn->session, request->job_id, &request->watch) != STATUS_OK) {
         request->watch = NULL;
-        answer(conn, request->job_id, NULL);
+        job_answer(conn, request->job_id, NULL);
         return HTTP1_NEXT_REQUEST;
     }
     output_init(&request->parts, conn->wire->out.pool);
@@ -319,7 +319,7 @@ bool web_job_event(struct http1_conn *conn, const struct job_event *event)
     }
     web_request(conn)->watch = NULL;
     wire_hold(conn->wire, event->position);
-    answer(conn, event->job_id, state);
+    job_answer(conn, event->job_id, state);
     return true;
 }
 
@@ -329,5 +329,5 @@ void web_job_expired(struct http1_conn *conn)
 
     broker_unwatch(request->watch);
     request->watch = NULL;
-    answer(conn, request->job_id, NULL);
+    job_answer(conn, request->job_id, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_HTTP_JOBS_H
-#define TANDEM_PROTO_HTTP_JOBS_H
+#ifndef TANDEM_PROTO_HTTP_WEB_JOB_H
+#define TANDEM_PROTO_HTTP_WEB_JOB_H
 
 // Requests for one job: its state or its result, a wait for its end, or its cancellation.
 
@@ -8,8 +8,7 @@
 #include "core/broker.h"
 #include "http1/http1_conn.h"
 #include "http1/user.h"
-
-#include "proto_http/context.h"
+#include "proto_http/web_request.h"
 
 // Checks the head of a GET or DELETE. True: the request is to wait for the end of the job; false:
 // it is answered.

@@ -1,14 +1,133 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_http/work.h"
+#include "proto_http/web_work.h"
 
+#include "core/base/digits.h"
 #include "http1/caller.h"
-#include "http1/request_target.h"
 #include "http1/reply.h"
+#include "http1/request_target.h"
+#include "proto_http/accept.h"
+#include "proto_http/work_answer.h"
 
-#include "proto_http/batch.h"
-#include "proto_http/lease_about.h"
+#include <stdio.h>
 
-#define ALL_TAKEN "as many leases as http.max_leases allows are taken"
+#define ALL_TAKEN "all leases that http.max_leases allows are in use"
+// The most queues in one request.
+#define QUEUES_MAX 64
+#define WHY_MAX 96
+
+//
+// The query
+//
+
+static bool bad_parameter(struct http1_conn *conn, const char *name, const char *why)
+{
+    char text[WHY_MAX];
+
+    (void)snprintf(text, sizeof text, "the parameter %s %s", name, why);
+    return web_refuse_status(conn, 400, text);
+}
+
+static bool check_queue(struct http1_conn *conn, struct slice value)
+{
+    char text[HTTP1_QUERY_VALUE_MAX];
+    struct slice name = slice_of(text, 0);
+
+    if (!http1_query_decode(value, text, &name.len) || name.len == 0 || name.len > QUEUE_NAME_MAX ||
+        memchr(text, '\0', name.len)) {
+        return bad_parameter(conn, "queue", "is not a valid queue name");
+    }
+    if (!session_may_by_name(conn->session, MAY_WORK, name)) {
+        http1_caller_refuse(conn, name);
+        return false;
+    }
+    return web_function_offered(web_shared(conn), name) ||
+           web_refuse_status(conn, 403, "http.functions does not include this queue");
+}
+
+// The arguments that may be given once.
+enum arg { ARG_WAIT, ARG_TTR, ARG_MAX, ARGS };
+
+struct arg_kind {
+    const char *name;
+    uint64_t least, most;
+};
+
+static const struct arg_kind kinds[ARGS] = {
+    [ARG_WAIT] = {"wait", 0, UINT32_MAX},
+    [ARG_TTR] = {"ttr", 1, UINT32_MAX},
+    [ARG_MAX] = {"max", 1, WEB_BATCH_MAX},
+};
+
+struct args {
+    uint64_t numbers[ARGS];
+    bool present[ARGS];
+    unsigned queues;
+};
+
+static bool read_parameter(struct http1_conn *conn, const struct arg_kind *kind, struct slice value,
+                           uint64_t *number)
+{
+    return (digits_read(value, number) && *number >= kind->least && *number <= kind->most) ||
+           bad_parameter(conn, kind->name, "is not a number in the allowed range");
+}
+
+static bool read_arg(struct http1_conn *conn, struct slice name, struct slice value,
+                     struct args *args)
+{
+    if (slice_equal(name, SLICE("queue"))) {
+        return (++args->queues <= QUEUES_MAX ||
+                bad_parameter(conn, "queue", "is given too often")) &&
+               check_queue(conn, value);
+    }
+    for (int i = 0; i < ARGS; i++) {
+        if (slice_equal(name, slice_str(kinds[i].name))) {
+            if (args->present[i]) {
+                return bad_parameter(conn, kinds[i].name, "is given more than once");
+            }
+            args->present[i] = true;
+            return read_parameter(conn, &kinds[i], value, &args->numbers[i]);
+        }
+    }
+    return web_refuse_status(
+        conn, 400, "unknown parameter in the query; allowed are queue, wait, ttr and max");
+}
+
+static bool read_args(struct http1_conn *conn, struct args *args)
+{
+    struct slice query = web_request(conn)->target.query;
+    struct slice name, value;
+
+    while (http1_query_next(&query, &name, &value)) {
+        if (!read_arg(conn, name, value, args)) {
+            return false;
+        }
+    }
+    return args->queues > 0 || bad_parameter(conn, "queue", "is missing");
+}
+
+bool web_work_check(struct http1_conn *conn, const struct http1_fields *fields,
+                    const struct http1_framing *framing)
+{
+    struct web_work *work = &web_request(conn)->work;
+    struct args args = {.queues = 0};
+
+    if (web_shared(conn)->options->max_leases == 0) {
+        return web_refuse_status(conn, 403, "work over HTTP is disabled: http.max_leases is 0");
+    }
+    if (http1_has_body(framing)) {
+        return web_refuse_status(
+            conn, 400, "a request for work must not have a body; its parameters are in the query");
+    }
+    if (!read_args(conn, &args)) {
+        return false;
+    }
+    work->wait_for = nsec_from_seconds(args.numbers[ARG_WAIT]);
+    work->ttr_for = nsec_from_seconds(args.numbers[ARG_TTR]);
+    work->max = (uint32_t)args.numbers[ARG_MAX];
+    work->multipart =
+        http1_accept_names(fields->values[HTTP1_FIELD_ACCEPT], SLICE("multipart/mixed"));
+    return true;
+}
 
 static struct web_work *work_of(const struct http1_conn *conn)
 {
@@ -19,7 +138,7 @@ static struct web_work *work_of(const struct http1_conn *conn)
 // Answers
 //
 
-static enum http1_progress refuse(struct http1_conn *conn, enum status status)
+static enum http1_progress refuse_work(struct http1_conn *conn, enum status status)
 {
     web_work_forget(work_of(conn));
     if (status == STATUS_FORBIDDEN) {
@@ -151,14 +270,14 @@ static enum http1_progress answer_batch(struct http1_conn *conn)
 
     if (!work->multipart) {
         status = web_batch_begin(conn, work->holder, &work->batch);
-        return status == STATUS_OK ? HTTP1_WROTE : refuse(conn, status);
+        return status == STATUS_OK ? HTTP1_WROTE : refuse_work(conn, status);
     }
     status = web_batch_multipart(conn, work->holder);
-    return status == STATUS_OK ? hand_over(conn) : refuse(conn, status);
+    return status == STATUS_OK ? hand_over(conn) : refuse_work(conn, status);
 }
 
 // Answers with that job, and further ones if a batch is wanted.
-static enum http1_progress answer(struct http1_conn *conn, const struct job *job)
+static enum http1_progress answer_jobs(struct http1_conn *conn, const struct job *job)
 {
     struct web_work *work = work_of(conn);
     uint64_t ids[WEB_BATCH_MAX];
@@ -166,21 +285,21 @@ static enum http1_progress answer(struct http1_conn *conn, const struct job *job
     enum status status = lease_all(conn, ids, count);
 
     if (status != STATUS_OK) {
-        return refuse(conn, status);
+        return refuse_work(conn, status);
     }
     web_holder_take_no_more(work->holder);
     return work->max > 0 ? answer_batch(conn) : answer_one(conn);
 }
 
 // Takes a job, or begins to wait for one.
-static enum http1_progress look(struct http1_conn *conn)
+static enum http1_progress work_take(struct http1_conn *conn)
 {
     struct web_work *work = work_of(conn);
     const struct job *job;
     enum status status = broker_take(work->holder->session, &job);
 
     if (status == STATUS_OK) {
-        return answer(conn, job);
+        return answer_jobs(conn, job);
     }
     if (status == STATUS_EMPTY) {
         status = broker_wait(work->holder->session, work->until, -1);
@@ -188,7 +307,7 @@ static enum http1_progress look(struct http1_conn *conn)
     if (status == STATUS_OK) {
         return HTTP1_BLOCKED;
     }
-    return status == STATUS_TIMED_OUT ? answer_none(conn) : refuse(conn, status);
+    return status == STATUS_TIMED_OUT ? answer_none(conn) : refuse_work(conn, status);
 }
 
 //
@@ -232,11 +351,11 @@ enum http1_next web_work_begin(struct http1_conn *conn)
         status = subscribe_all(conn, work->holder);
     }
     if (status != STATUS_OK) {
-        (void)refuse(conn, status);
+        (void)refuse_work(conn, status);
         return HTTP1_NEXT_REQUEST;
     }
     work->until = nsec_add(broker_now(conn->shared->broker).mono, work->wait_for);
-    return look(conn) == HTTP1_ENDED ? HTTP1_NEXT_REQUEST : HTTP1_NEXT_WAIT;
+    return work_take(conn) == HTTP1_ENDED ? HTTP1_NEXT_REQUEST : HTTP1_NEXT_WAIT;
 }
 
 // Jobs of a batch belong to the worker once the whole batch is written: a part of it is no answer.
@@ -264,8 +383,9 @@ enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *tur
 
         holder->told_of = 0;
         // The job may have been taken away since.
-        return job && job_held_by(conn->shared->broker, job, holder->session) ? answer(conn, job)
-                                                                              : look(conn);
+        return job && job_held_by(conn->shared->broker, job, holder->session)
+                   ? answer_jobs(conn, job)
+                   : work_take(conn);
     }
     return HTTP1_BLOCKED;
 }
