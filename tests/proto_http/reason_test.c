@@ -214,7 +214,7 @@ static void a_wrong_token_is_told_apart_from_none(void **state)
     is_challenged(t, "Authorization: Bearer beta\r\n", "http.tokens",
                   CHALLENGE ", error=\"invalid_token\"");
     says_why(asks(t->a, http_get("/g", "Authorization: Bearer alpha\r\n"), 403),
-             "no rule of server.access_file or http.tokens");
+             "no rule in server.access_file or http.tokens");
 }
 
 //
@@ -260,8 +260,8 @@ static void a_debug_log_says_why_a_request_is_refused(void **state)
 
     logs("");
     asks(t->a, SLICE("GET /f HTTP/1.1\r\nHost: tandem:8080\r\n\r\n"), 403);
-    logs("3 error_answered conn=1 status=403 value=tandem:8080 why=Host is no address, not "
-         "localhost and not in http.hosts\n");
+    logs("3 error_answered conn=1 status=403 value=tandem:8080 why=Host is not an IP address, "
+         "localhost or in http.hosts\n");
     asks(t->b, http_get("/f", "Origin: http://x\r\n"), 403);
     logs("3 error_answered conn=2 status=403 value=http://x why=Origin is not in "
          "http.cors_origins\n");
