@@ -2,8 +2,7 @@
 #include "ctl/add.h"
 
 #include "core/base/utf8.h"
-#include "ctl/api/base64.h"
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/print/need.h"
 
 #include <stdio.h>

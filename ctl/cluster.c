@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/cluster.h"
 
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/print/grid.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #define COUNT(path) units_count(field_count(cluster, path)).text
@@ -26,9 +26,9 @@ static void add_role(struct context *context, const json_t *cluster)
     struct text words = {0};
     bool well = is_role(cluster, SLICE("owner")) || is_role(cluster, SLICE("standby"));
 
-    letters_escape(&words, field_text(cluster, "role"), false);
+    text_add_escaped(&words, field_text(cluster, "role"), false);
     text_put(&words, " of ");
-    letters_escape(&words, field_text(cluster, "shard"), false);
+    text_add_escaped(&words, field_text(cluster, "shard"), false);
     fact_text(context, "this one", field_text(cluster, "node"));
     fact_styled(context, "is", well ? STYLE_STRONG : STYLE_BAD, "%s", text_string(&words));
     text_free(&words);

@@ -2,7 +2,7 @@
 #include "ctl/command.h"
 
 #include "core/base/utf8.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ void complain(const struct problem *problem)
     struct text escaped = {0};
 
     if (*problem->why.text) {
-        letters_escape(&escaped, slice_str(problem->why.text), false);
+        text_add_escaped(&escaped, slice_str(problem->why.text), false);
         (void)fprintf(stderr, "tandemctl: %s\n", text_string(&escaped));
         text_free(&escaped);
     }

@@ -2,10 +2,9 @@
 #include "ctl/complete.h"
 
 #include "core/base/macros.h"
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/command.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 
 #include <string.h>
@@ -76,7 +75,7 @@ static void offer_queues_of(const struct line *line, struct client *client, cons
             struct slice name = field_text(json_array_get(queues, i), "name");
 
             // Names with unprintable characters or line feeds are not offered.
-            if (letters_readable(name) && !memchr(name.ptr, '\n', name.len)) {
+            if (text_is_readable(name) && !memchr(name.ptr, '\n', name.len)) {
                 offer(line, before, name.ptr);
             }
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/confirm.h"
 
-#include "ctl/print/letters.h"
-#include "ctl/print/prompt.h"
+#include "ctl/print/text.h"
+#include "ctl/print/screen.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ enum outcome confirm(struct context *context, const char *question)
                            "nobody is here to be asked: \"%s\" With --yes it is done without",
                            question);
     }
-    letters_escape(&escaped, slice_str(question), false);
+    text_add_escaped(&escaped, slice_str(question), false);
     yes = prompt_confirms(text_string(&escaped));
     text_free(&escaped);
     return yes ? OUTCOME_DONE

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/export.h"
 
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/export_sort.h"
 #include "ctl/facts.h"
 #include "ctl/import_lines.h"
 #include "ctl/print/need.h"
-#include "ctl/print/progress.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/facts.h"
 
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <stdarg.h>
@@ -14,7 +14,7 @@ static void add(struct context *context, const char *label, enum style style, st
     struct text *out = &context->out;
     struct text escaped = {0};
 
-    letters_escape(&escaped, value, false);
+    text_add_escaped(&escaped, value, false);
     style_add(out, STYLE_FAINT, context->screen.colour, slice_str(label));
     text_fill(out, ' ', strlen(label) < LABEL_WIDTH ? LABEL_WIDTH - strlen(label) : 1);
     style_add(out, style, context->screen.colour, text_slice(&escaped));
@@ -56,7 +56,7 @@ void fact_title(struct context *context, struct slice title)
 {
     struct text escaped = {0};
 
-    letters_escape(&escaped, title, false);
+    text_add_escaped(&escaped, title, false);
     style_add(&context->out, STYLE_STRONG, context->screen.colour, text_slice(&escaped));
     text_put_char(&context->out, '\n');
     text_free(&escaped);

@@ -6,7 +6,7 @@
 
 #include "core/base/slice.h"
 #include "ctl/command.h"
-#include "ctl/print/style.h"
+#include "ctl/print/screen.h"
 
 #include <stdint.h>
 

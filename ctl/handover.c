@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/handover.h"
 
-#include "ctl/api/field.h"
-#include "ctl/print/letters.h"
+#include "ctl/api/call.h"
 #include "ctl/print/text.h"
 
 #include <poll.h>
@@ -60,7 +59,7 @@ static enum outcome tell(struct context *context, const struct reply *reply, dou
     if (context->options->json) {
         return print_json(context, reply);
     }
-    letters_escape(&owner, field_text(reply->json, "owner"), false);
+    text_add_escaped(&owner, field_text(reply->json, "owner"), false);
     text_format(&context->out, "%s owns the journal now (epoch %llu), after %.2f s.\n",
                 text_string(&owner), (unsigned long long)field_count(reply->json, "epoch"), took);
     text_free(&owner);

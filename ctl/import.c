@@ -6,7 +6,7 @@
 #include "ctl/import_send.h"
 #include "ctl/import_state.h"
 #include "ctl/print/need.h"
-#include "ctl/print/progress.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/import_send.h"
 
-#include "ctl/api/field.h"
-#include "ctl/print/letters.h"
+#include "ctl/api/call.h"
+#include "ctl/print/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void tell(struct import_send *send, uint64_t line, struct slice why)
     struct text said = {0};
 
     if (send->refused++ < REFUSALS_TOLD) {
-        letters_escape(&said, why, false);
+        text_add_escaped(&said, why, false);
         (void)fprintf(stderr, "tandemctl: %s, line %" PRIu64 ": %s\n", send->from, line,
                       text_string(&said));
     }

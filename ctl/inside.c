@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/inside.h"
 
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/print/grid.h"
 #include "ctl/print/units.h"

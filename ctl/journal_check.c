@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "ctl/facts.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 #include "journal/file/examine.h"
@@ -68,14 +68,14 @@ static void say(struct findings *findings, bool torn, const struct log_field *fi
 {
     struct text *out = &findings->context->out;
 
-    letters_escape(out, text_of(fields, count, "file"), false);
+    text_add_escaped(out, text_of(fields, count, "file"), false);
     text_format(out, ", offset %s: ", units_count(number(fields, count, "offset")).text);
     if (torn) {
         text_format(out, "a power cut has torn the end, %s that nobody was told of; no harm\n",
                     units_bytes(number(fields, count, "bytes")).text);
         return;
     }
-    letters_escape(out, text_of(fields, count, "why"), false);
+    text_add_escaped(out, text_of(fields, count, "why"), false);
     text_format(out, ", %s are lost\n", units_bytes(number(fields, count, "bytes")).text);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/keep.h"
 
-#include "ctl/api/path.h"
-#include "ctl/print/letters.h"
+#include "ctl/api/call.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static enum outcome change(struct context *context, const char *method, const ch
     if (outcome == OUTCOME_DONE && context->options->json) {
         outcome = print_json(context, &reply);
     } else if (outcome == OUTCOME_DONE) {
-        letters_escape(&context->out, slice_str(name), false);
+        text_add_escaped(&context->out, slice_str(name), false);
         text_format(&context->out, " %s.\n", now);
         outcome = print(context);
     }

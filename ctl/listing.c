@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/listing.h"
 
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/print/need.h"
 
 #include <stdio.h>

@@ -2,8 +2,7 @@
 #include "ctl/many.h"
 
 #include "core/base/utf8.h"
-#include "ctl/api/base64.h"
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/confirm.h"
 #include "ctl/facts.h"
 #include "ctl/operation.h"

@@ -2,7 +2,7 @@
 #include "ctl/migrate.h"
 
 #include "core/base/glob.h"
-#include "ctl/beanstalk/place.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/migrate/migration.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 // One side of the migration: a beanstalkd, or a Tandem through its API.
 struct side {
-    struct place place;
+    struct remote_address place;
     struct client *made; // owned; NULL: `api` is borrowed, or NULL
     struct client *api;  // NULL: a beanstalkd
 };
@@ -40,7 +40,8 @@ static enum outcome read_side(struct context *context, const char *named, const 
         return OUTCOME_DONE;
     }
     if (!begins(named, "http://") && !begins(named, "https://") && !begins(named, "unix:")) {
-        return place_read(&side->place, named, context->problem) ? OUTCOME_DONE : OUTCOME_USAGE;
+        return remote_address_read(&side->place, named, context->problem) ? OUTCOME_DONE
+                                                                          : OUTCOME_USAGE;
     }
     if (!client_new(&side->made, &settings, context->problem)) {
         return OUTCOME_USAGE;
@@ -51,7 +52,7 @@ static enum outcome read_side(struct context *context, const char *named, const 
 
 static void side_free(struct side *side)
 {
-    place_free(&side->place);
+    remote_address_free(&side->place);
     client_free(side->made);
 }
 

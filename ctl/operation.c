@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/operation.h"
 
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
-#include "ctl/print/progress.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"
 #include "ctl/verbs.h"

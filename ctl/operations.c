@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/operations.h"
 
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/print/grid.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ enum outcome run_cancel(struct context *context)
         outcome = print_json(context, &reply);
     } else if (outcome == OUTCOME_DONE) {
         text_format(&context->out, "Operation %llu is ", (unsigned long long)id);
-        letters_escape(&context->out, field_text(reply.json, "state"), false);
+        text_add_escaped(&context->out, field_text(reply.json, "state"), false);
         text_format(&context->out, ", with %s jobs touched.\n",
                     units_count(field_count(reply.json, "touched")).text);
         outcome = print(context);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/pause.h"
 
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/many.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
@@ -21,7 +20,7 @@ static enum outcome say(struct context *context, const struct reply *reply, bool
     if (context->options->json) {
         return print_json(context, reply);
     }
-    letters_escape(&context->out, slice_str(name), false);
+    text_add_escaped(&context->out, slice_str(name), false);
     // The reply is empty if the queue is gone, or if the caller may not observe it.
     if (paused && reply->json) {
         text_format(&context->out, " is paused for %s.\n",

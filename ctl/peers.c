@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/peers.h"
 
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
 #include "ctl/print/units.h"

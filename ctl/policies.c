@@ -2,11 +2,10 @@
 #include "ctl/policies.h"
 
 #include "core/base/digits.h"
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 
 #include <string.h>
@@ -173,7 +172,7 @@ static enum outcome act(struct context *context, const char *method, json_t *bod
     if (outcome == OUTCOME_DONE && context->options->json) {
         outcome = print_json(context, &reply);
     } else if (outcome == OUTCOME_DONE && words) {
-        letters_escape(&context->out, slice_str(glob), false);
+        text_add_escaped(&context->out, slice_str(glob), false);
         text_format(&context->out, " %s.\n", words);
         outcome = print(context);
     } else if (outcome == OUTCOME_DONE) {

@@ -4,7 +4,7 @@
 #include "ctl/command.h"
 #include "ctl/complete.h"
 #include "ctl/help.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
@@ -111,7 +111,7 @@ int program_run(int count, char **arguments)
     struct context context = {.options = &options, .problem = &problem};
     enum outcome outcome;
 
-    letters_begin();
+    text_set_locale();
     if (count > 0 && strcmp(arguments[0], "complete") == 0) {
         free(words);
         return run_complete(count - 1, arguments + 1);

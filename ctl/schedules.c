@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/schedules.h"
 
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
@@ -195,7 +194,7 @@ static void say(struct context *context, const char *what)
 {
     const char *name = context->words[0];
 
-    letters_escape(&context->out, slice_str(name), false);
+    text_add_escaped(&context->out, slice_str(name), false);
     text_format(&context->out, " %s\n", what);
 }
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/show.h"
 
-#include "ctl/api/base64.h"
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <string.h>
@@ -141,14 +139,14 @@ static void add_body(struct context *context, const char *label, const json_t *f
                      struct slice body)
 {
     struct text *out = &context->out;
-    bool hex = context->options->as_hex || (!context->options->as_text && !letters_readable(body));
+    bool hex = context->options->as_hex || (!context->options->as_text && !text_is_readable(body));
 
     fact(context, label, "%s%s", units_bytes(bytes).text, hex ? ", in hexadecimal" : "");
     text_put_char(out, '\n');
     if (hex) {
         add_hex(out, body);
     } else {
-        letters_escape(out, body, true);
+        text_add_escaped(out, body, true);
         if (body.len > 0 && body.ptr[body.len - 1] != '\n') {
             text_put_char(out, '\n');
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/status.h"
 
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #define COUNT(path) units_count(field_count(process, path)).text
@@ -90,7 +90,7 @@ static void add_protocols(struct context *context, const json_t *process)
         struct text name = {0};
         struct text words = {0};
 
-        letters_escape(&name, field_text(protocol, "name"), false);
+        text_add_escaped(&name, field_text(protocol, "name"), false);
         add_number_of(&words, field_count(protocol, "connections"), "connection");
         text_put(&words, " at ");
         add_words(&words, field_get(protocol, "listening"));

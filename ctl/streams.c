@@ -2,10 +2,9 @@
 #include "ctl/streams.h"
 
 #include "ctl/api/events.h"
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
+#include "ctl/api/call.h"
 #include "ctl/facts.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"
 
@@ -23,7 +22,7 @@ static void print_rest(struct printing *printing, size_t len)
 {
     struct text rest = {0};
 
-    letters_escape(&printing->context->out, slice_of(printing->rest.data, len), true);
+    text_add_escaped(&printing->context->out, slice_of(printing->rest.data, len), true);
     text_add(&rest, slice_of(printing->rest.data + len, printing->rest.len - len));
     text_free(&printing->rest);
     printing->rest = rest;
@@ -96,7 +95,7 @@ static void say_process(struct text *out, const json_t *process)
 
 static void say_queue(struct text *out, const json_t *queue)
 {
-    letters_escape(out, field_text(queue, "name"), false);
+    text_add_escaped(out, field_text(queue, "name"), false);
     text_put(out, ": ");
     say_process(out, queue);
 }
@@ -104,11 +103,11 @@ static void say_queue(struct text *out, const json_t *queue)
 static void say_operation(struct text *out, const json_t *operation)
 {
     text_format(out, "%llu: ", (unsigned long long)field_count(operation, "id"));
-    letters_escape(out, field_text(operation, "action"), false);
+    text_add_escaped(out, field_text(operation, "action"), false);
     text_put(out, " in ");
-    letters_escape(out, field_text(operation, "target"), false);
+    text_add_escaped(out, field_text(operation, "target"), false);
     text_put_char(out, ' ');
-    letters_escape(out, field_text(operation, "state"), false);
+    text_add_escaped(out, field_text(operation, "state"), false);
     text_format(out, ", %s of %s looked at, %s touched",
                 units_count(field_count(operation, "looked_at")).text,
                 units_count(field_count(operation, "total")).text,
@@ -118,7 +117,7 @@ static void say_operation(struct text *out, const json_t *operation)
 static void say_event(struct text *out, struct slice name, const json_t *json)
 {
     text_format(out, "%s  ", moment_of((double)time(NULL)).text);
-    letters_escape(out, name, false);
+    text_add_escaped(out, name, false);
     text_fill(out, ' ', name.len < 10 ? 11 - name.len : 1);
     if (slice_equal(name, SLICE("process"))) {
         say_process(out, json);
@@ -127,7 +126,7 @@ static void say_event(struct text *out, struct slice name, const json_t *json)
     } else if (slice_equal(name, SLICE("operation"))) {
         say_operation(out, json);
     } else if (slice_equal(name, SLICE("gone"))) {
-        letters_escape(out, field_text(json, "name"), false);
+        text_add_escaped(out, field_text(json, "name"), false);
     } else if (slice_equal(name, SLICE("queues"))) {
         const json_t *queues = field_get(json, "queues");
 
@@ -143,7 +142,7 @@ static void say_event(struct text *out, struct slice name, const json_t *json)
 static void add_json(struct text *out, struct slice name, struct slice data)
 {
     text_put(out, "{\"event\":\"");
-    letters_escape(out, name, false);
+    text_add_escaped(out, name, false);
     text_put(out, "\",\"data\":");
     text_add(out, data);
     text_put(out, "}\n");

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/top.h"
 
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
-#include "ctl/print/keys.h"
-#include "ctl/print/signals.h"
+#include "ctl/api/call.h"
 #include "ctl/print/terminal.h"
+#include "ctl/print/signals.h"
 #include "ctl/top_view.h"
 
 #include <errno.h>
@@ -184,7 +182,7 @@ static void take_keys(struct top *top)
         return;
     }
     for (size_t at = 0, len; got > 0 && at < (size_t)got; at += len) {
-        int key = keys_take(slice_of(bytes + at, (size_t)got - at), &len);
+        int key = terminal_key(slice_of(bytes + at, (size_t)got - at), &len);
 
         if (top->state.typing) {
             take_typed(top, key);

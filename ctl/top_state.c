@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/top_state.h"
 
-#include "ctl/api/field.h"
+#include "ctl/api/call.h"
 #include "ctl/print/need.h"
 
 const struct top_column top_columns[] = {

@@ -2,9 +2,9 @@
 #include "ctl/top_view.h"
 
 #include "core/base/macros.h"
-#include "ctl/api/field.h"
-#include "ctl/print/letters.h"
-#include "ctl/print/style.h"
+#include "ctl/api/call.h"
+#include "ctl/print/text.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/units.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static void add_line(const struct view *view, enum style style, struct text *lin
 {
     struct slice all = text_slice(line);
 
-    style_add(view->out, style, view->colour, slice_of(all.ptr, letters_fit(all, view->width)));
+    style_add(view->out, style, view->colour, slice_of(all.ptr, text_fit(all, view->width)));
     text_put_char(view->out, '\n');
     text_free(line);
 }
@@ -48,9 +48,9 @@ static void add_title(const struct view *view)
     struct text line = {0};
 
     text_put(&line, "tandem ");
-    letters_escape(&line, field_text(process, "version"), false);
+    text_add_escaped(&line, field_text(process, "version"), false);
     text_put(&line, " on ");
-    letters_escape(&line, field_text(process, "host"), false);
+    text_add_escaped(&line, field_text(process, "host"), false);
     text_format(&line, ", up %s", units_seconds(field_number(process, "uptime_seconds")).text);
     text_put(&line, field_true(process, "draining") ? ", DRAINING" : "");
     text_put(&line, view->state->held ? ", HELD" : "");
@@ -110,11 +110,11 @@ static void add_state(const struct view *view)
 
     if (state->typing || (state->search.len > 0 && state->trouble.len == 0)) {
         text_put(&line, "search: ");
-        letters_escape(&line, text_slice(&state->search), false);
+        text_add_escaped(&line, text_slice(&state->search), false);
         text_put(&line, state->typing ? "_" : "");
         add_line(view, state->typing ? STYLE_STRONG : STYLE_ODD, &line);
     } else {
-        letters_escape(&line, text_slice(&state->trouble), false);
+        text_add_escaped(&line, text_slice(&state->trouble), false);
         add_line(view, STYLE_BAD, &line);
     }
 }
@@ -151,8 +151,8 @@ static void add_cell(const struct view *view, const struct top_column *column, e
                      struct slice what)
 {
     size_t width = column->width ? column->width : view->name_width;
-    struct slice kept = slice_of(what.ptr, letters_fit(what, width));
-    size_t pad = width - letters_width(kept);
+    struct slice kept = slice_of(what.ptr, text_fit(what, width));
+    size_t pad = width - text_width(kept);
 
     if (column->width) {
         text_fill(view->out, ' ', pad + 1);
@@ -207,7 +207,7 @@ static void add_value(const struct view *view, const struct top_column *column, 
 
     switch (column->kind) {
     case TOP_NAME:
-        letters_escape(cell, field_text(queue, column->field), false);
+        text_add_escaped(cell, field_text(queue, column->field), false);
         text_put(cell, field_true(queue, "paused") ? " (paused)" : "");
         return;
     case TOP_COUNT:

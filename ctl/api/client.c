@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/api/client.h"
 
-#include "ctl/api/address.h"
-#include "ctl/api/token.h"
+#include "core/base/digits.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
 #include <curl/curl.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#define PORT_DEFAULT ":9180"
+// The longest token in bytes.
+#define TOKEN_MAX 4096
 #define CONNECT_MOST_MSEC 5000L
 // The longest wait before `stops` is called.
 #define POLL_MSEC 500
@@ -37,30 +45,196 @@ struct exchange {
 };
 
 //
-// Life cycle
+// Addresses
 //
 
-static const char *first_of(const char *a, const char *b, const char *c)
+// Advances `*from` past `word`, compared without case.
+static bool skip_prefix(const char **from, const char *word)
 {
-    return a ? a : b && *b ? b : c;
+    size_t len = strlen(word);
+
+    if (strncasecmp(*from, word, len) != 0) {
+        return false;
+    }
+    *from += len;
+    return true;
 }
+
+// Whether the text has only characters of a host name or an IP address.
+static bool is_api_host(struct slice host)
+{
+    static const char others[] = ".-_:[]%";
+
+    for (size_t i = 0; i < host.len; i++) {
+        char c = host.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!plain && !memchr(others, c, sizeof others - 1)) {
+            return false;
+        }
+    }
+    return host.len > 0;
+}
+
+// Parses an address without its scheme.
+static bool read_host(struct address *address, struct slice host)
+{
+    size_t colon = host.len;
+    struct slice name;
+    uint64_t port;
+    bool brackets;
+
+    while (colon > 0 && host.ptr[colon - 1] >= '0' && host.ptr[colon - 1] <= '9') {
+        colon--;
+    }
+    // The host ends at the colon before the port, if there is one.
+    colon = colon > 0 && host.ptr[colon - 1] == ':' ? colon - 1 : host.len;
+    name = slice_of(host.ptr, colon);
+    brackets = name.len > 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']';
+    if (!is_api_host(name) || (!brackets && memchr(name.ptr, ':', name.len))) {
+        return false;
+    }
+    if (colon < host.len &&
+        (!digits_read(slice_from(host, colon + 1), &port) || port == 0 || port > UINT16_MAX)) {
+        return false;
+    }
+    text_add(&address->base, host);
+    if (colon == host.len) {
+        text_put(&address->base, PORT_DEFAULT);
+    }
+    return true;
+}
+
+bool address_read(struct address *address, const char *from, struct problem *problem)
+{
+    const char *rest = from;
+    size_t len;
+
+    *address = (struct address){0};
+    if (skip_prefix(&rest, "unix:")) {
+        text_put(&address->socket, rest);
+        text_put(&address->base, "http://localhost");
+        if (*rest == '/') {
+            return true;
+        }
+        (void)problem_set(problem, OUTCOME_USAGE,
+                          "\"%s\" is not an address: the path of a Unix socket begins with a "
+                          "slash, as in unix:/run/tandem/admin.sock",
+                          from);
+        address_free(address);
+        return false;
+    }
+    address->tls = skip_prefix(&rest, "https://");
+    text_put(&address->base, address->tls ? "https://" : "http://");
+    if (!address->tls) {
+        (void)skip_prefix(&rest, "http://");
+    }
+    len = strlen(rest);
+    while (len > 0 && rest[len - 1] == '/') {
+        len--;
+    }
+    if (!read_host(address, slice_of(rest, len))) {
+        (void)problem_set(problem, OUTCOME_USAGE,
+                          "\"%s\" is not an address: give one such as " ADDRESS_DEFAULT
+                          ", https://HOST:PORT or unix:/PATH",
+                          from);
+        address_free(address);
+        return false;
+    }
+    return true;
+}
+
+void address_free(struct address *address)
+{
+    text_free(&address->base);
+    text_free(&address->socket);
+}
+
+//
+// Tokens
+//
+
+static bool read_token_file(struct text *token, const char *file, struct problem *problem)
+{
+    FILE *stream = fopen(file, "re");
+    char line[TOKEN_MAX + 2];
+    bool good;
+
+    if (!stream) {
+        (void)problem_set(problem, OUTCOME_USAGE, "the token file %s cannot be read: %s", file,
+                          strerror(errno));
+        return false;
+    }
+    good = fgets(line, sizeof line, stream) != NULL;
+    (void)fclose(stream);
+    if (good) {
+        line[strcspn(line, "\r\n")] = '\0';
+        text_put(token, line);
+    }
+    if (token->len == 0) {
+        (void)problem_set(problem, OUTCOME_USAGE,
+                          "the token file %s has no token in its first line", file);
+    }
+    return token->len > 0;
+}
+
+// Whether the token is valid in a header.
+static bool is_token(const struct text *token)
+{
+    for (size_t i = 0; i < token->len; i++) {
+        if (token->data[i] <= ' ' || token->data[i] > '~') {
+            return false;
+        }
+    }
+    return token->len <= TOKEN_MAX;
+}
+
+// Reads the token from the file, or from TANDEM_TOKEN if `file` is NULL; empty if there is none.
+// False with a problem.
+static bool find_token(struct text *token, const char *file, struct problem *problem)
+{
+    const char *given = getenv("TANDEM_TOKEN");
+
+    *token = (struct text){0};
+    if (file && !read_token_file(token, file, problem)) {
+        return false;
+    }
+    if (!file && given) {
+        text_put(token, given);
+    }
+    if (!is_token(token)) {
+        (void)problem_set(problem, OUTCOME_USAGE,
+                          "the token in %s has invalid characters, or is longer than %d bytes",
+                          file ? file : "TANDEM_TOKEN", TOKEN_MAX);
+        text_free(token);
+        return false;
+    }
+    return true;
+}
+
+//
+// Life cycle
+//
 
 bool client_new(struct client **made, const struct client_settings *settings,
                 struct problem *problem)
 {
     struct client *client = need(calloc(1, sizeof *client));
+    const char *environment = getenv("TANDEM_ADDRESS");
 
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        (void)need(NULL);
+    }
     client->settings = *settings;
     client->fds[0] = -1;
     client->fds[1] = -1;
-    client->name = first_of(settings->address, getenv("TANDEM_ADDRESS"), ADDRESS_DEFAULT);
+    client->name = settings->address                     ? settings->address
+                   : environment && *environment != '\0' ? environment
+                                                         : ADDRESS_DEFAULT;
     if (!address_read(&client->address, client->name, problem) ||
-        (!settings->no_token && !token_find(&client->token, settings->token_file, problem))) {
+        (!settings->no_token && !find_token(&client->token, settings->token_file, problem))) {
         client_free(client);
         return false;
-    }
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        (void)need(NULL);
     }
     client->multi = need(curl_multi_init());
     client->easy = need(curl_easy_init());
@@ -104,7 +278,7 @@ void answer_free(struct answer *answer)
 // Requests
 //
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+static size_t take_answer(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
     const struct request *request = exchange->request;
@@ -124,8 +298,8 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return count;
 }
 
-static struct curl_slist *add_header(struct curl_slist *headers, const char *name,
-                                     const char *value)
+static struct curl_slist *append_header(struct curl_slist *headers, const char *name,
+                                        const char *value)
 {
     struct text line = {0};
 
@@ -138,18 +312,18 @@ static struct curl_slist *add_header(struct curl_slist *headers, const char *nam
 static struct curl_slist *make_headers(const struct client *client, const struct request *request)
 {
     struct curl_slist *headers =
-        add_header(NULL, "Accept", request->accept ? request->accept : "application/json");
+        append_header(NULL, "Accept", request->accept ? request->accept : "application/json");
 
     // A form of a web page cannot send this header, which the broker requires against CSRF.
-    headers = add_header(headers, "X-Tandem-Request", "tandemctl");
+    headers = append_header(headers, "X-Tandem-Request", "tandemctl");
     if (request->body) {
-        headers = add_header(headers, "Content-Type", "application/json");
+        headers = append_header(headers, "Content-Type", "application/json");
     }
     if (client->token.len > 0) {
         struct text bearer = {0};
 
         text_format(&bearer, "Bearer %s", text_string(&client->token));
-        headers = add_header(headers, "Authorization", text_string(&bearer));
+        headers = append_header(headers, "Authorization", text_string(&bearer));
         text_free(&bearer);
     }
     return headers;
@@ -183,7 +357,8 @@ static void set_request(struct exchange *exchange, const char *url, struct curl_
 {
     const struct request *request = exchange->request;
     struct client *client = exchange->client;
-    long timeout = (long)(client->settings.timeout * 1000);
+    // Rounded up, since 0 means no timeout to curl.
+    long timeout = (long)ceil(client->settings.timeout * 1000);
     CURL *easy = client->easy;
 
     curl_easy_reset(easy);
@@ -192,7 +367,7 @@ static void set_request(struct exchange *exchange, const char *url, struct curl_
     (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->said);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
@@ -207,30 +382,24 @@ static void set_request(struct exchange *exchange, const char *url, struct curl_
     }
 }
 
-// Waits for the connection, for the watched descriptors or for POLL_MSEC.
-static void wait_for_something(struct client *client)
-{
-    struct curl_waitfd extra[2];
-    unsigned count = 0;
-
-    for (size_t i = 0; i < 2; i++) {
-        if (client->fds[i] >= 0) {
-            extra[count++] = (struct curl_waitfd){.fd = client->fds[i], .events = CURL_WAIT_POLLIN};
-        }
-    }
-    (void)curl_multi_poll(client->multi, extra, count, POLL_MSEC, NULL);
-}
-
 // Runs the request and sets its result. False if `stops` ended it.
 static bool perform(struct client *client, CURLcode *result)
 {
+    struct curl_waitfd watched[2];
+    unsigned count = 0;
     int running = 1;
     int left;
     const CURLMsg *message;
 
+    for (size_t i = 0; i < 2; i++) {
+        if (client->fds[i] >= 0) {
+            watched[count++] =
+                (struct curl_waitfd){.fd = client->fds[i], .events = CURL_WAIT_POLLIN};
+        }
+    }
     *result = CURLE_FAILED_INIT;
     while (curl_multi_perform(client->multi, &running) == CURLM_OK && running) {
-        wait_for_something(client);
+        (void)curl_multi_poll(client->multi, watched, count, POLL_MSEC, NULL);
         if (client->stops && client->stops(client->stops_context)) {
             return false;
         }
@@ -242,22 +411,9 @@ static bool perform(struct client *client, CURLcode *result)
     return true;
 }
 
-static enum outcome complain_of_time(const struct client *client, struct problem *problem)
-{
-    struct text time = {0};
-    enum outcome outcome;
-
-    units_add_seconds(&time, client->settings.timeout);
-    outcome = problem_set(problem, OUTCOME_UNREACHABLE,
-                          "no answer from %s within %s (--timeout says how long to wait)",
-                          client->name, text_string(&time));
-    text_free(&time);
-    return outcome;
-}
-
 // Errors of curl without a text here get curl's own message.
-static enum outcome complain(const struct exchange *exchange, CURLcode result,
-                             struct problem *problem)
+static enum outcome set_curl_problem(const struct exchange *exchange, CURLcode result,
+                                     struct problem *problem)
 {
     const struct client *client = exchange->client;
     const char *said = *client->said ? client->said : curl_easy_strerror(result);
@@ -268,16 +424,19 @@ static enum outcome complain(const struct exchange *exchange, CURLcode result,
     }
     if (result == CURLE_COULDNT_CONNECT || result == CURLE_COULDNT_RESOLVE_HOST) {
         return problem_set(problem, OUTCOME_UNREACHABLE,
-                           "nobody answers at %s (%s). Is tandemd running, and is this its "
-                           "admin.listen? --address or TANDEM_ADDRESS name another address",
+                           "no broker answers at %s (%s). Is tandemd running, and is this its "
+                           "admin.listen? Give another address with --address or TANDEM_ADDRESS",
                            client->name, said);
     }
     if (result == CURLE_OPERATION_TIMEDOUT) {
-        return complain_of_time(client, problem);
+        return problem_set(problem, OUTCOME_UNREACHABLE,
+                           "no answer from %s within %s (--timeout sets how long to wait)",
+                           client->name, units_seconds(client->settings.timeout).text);
     }
     if (result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE) {
         return problem_set(problem, OUTCOME_UNREACHABLE,
-                           "%s is not trusted (%s): --cacert names the file of who vouches for it",
+                           "%s is not trusted (%s): give the file of its certificate authority "
+                           "with --cacert",
                            client->name, said);
     }
     if (result == CURLE_SSL_CERTPROBLEM) {
@@ -286,8 +445,8 @@ static enum outcome complain(const struct exchange *exchange, CURLcode result,
     }
     if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY) {
         return problem_set(problem, OUTCOME_UNREACHABLE,
-                           "what answers at %s does not speak HTTP: is this the broker's "
-                           "admin.listen, and not another port of it?",
+                           "the server at %s does not speak HTTP: is this the broker's "
+                           "admin.listen, or another of its ports?",
                            client->name);
     }
     return problem_set(problem, OUTCOME_UNREACHABLE, "%s: %s", client->name, said);
@@ -317,7 +476,7 @@ enum outcome client_send(struct client *client, const struct request *request,
         return problem_set(problem, OUTCOME_INTERRUPTED, "interrupted");
     }
     if (result != CURLE_OK && !exchange.ended) {
-        return complain(&exchange, result, problem);
+        return set_curl_problem(&exchange, result, problem);
     }
     return OUTCOME_DONE;
 }

@@ -4,6 +4,9 @@
 
 // Sends requests to a broker's API, one at a time, over a persistent connection. An answer larger
 // than ANSWER_MAX is refused, unless it is received piece by piece.
+//
+// The token that authenticates the caller comes from a file or the environment, but never from the
+// command line, which other users of the machine can see.
 
 #include "core/base/slice.h"
 #include "ctl/api/outcome.h"
@@ -15,9 +18,23 @@
 // Larger than a body of 16 MiB as base64 in JSON.
 #define ANSWER_MAX ((size_t)64 * 1024 * 1024)
 
+#define ADDRESS_DEFAULT "http://127.0.0.1:9180"
+
+// The address of a broker's API. A zeroed address may be freed.
+struct address {
+    struct text base;   // scheme, host and port, without a trailing slash
+    struct text socket; // the path of a Unix socket; empty: none
+    bool tls;
+};
+
+// Parses http://host:port, https://host:port, host:port, or unix:/path. False with a problem of
+// OUTCOME_USAGE.
+bool address_read(struct address *address, const char *from, struct problem *problem);
+void address_free(struct address *address);
+
 struct client_settings {
     const char *address;    // NULL: TANDEM_ADDRESS, or else ADDRESS_DEFAULT
-    const char *token_file; // NULL: TANDEM_TOKEN
+    const char *token_file; // its first line is the token; NULL: TANDEM_TOKEN
     bool no_token;          // sends no token
     const char *cacert;     // NULL: the certificates that the system trusts
     const char *cert;       // NULL: no client certificate
@@ -62,7 +79,7 @@ enum outcome client_send(struct client *client, const struct request *request,
                          struct answer *answer, struct problem *problem);
 void answer_free(struct answer *answer);
 
-// For messages.
+// The address as given, for messages.
 const char *client_address(const struct client *client);
 
 #endif

@@ -4,7 +4,7 @@
 #include "core/base/digits.h"
 
 // Removes the next line from the document.
-static bool take_line(struct slice *document, struct slice *line)
+static bool take_yaml_line(struct slice *document, struct slice *line)
 {
     const char *end;
 
@@ -17,7 +17,7 @@ static bool take_line(struct slice *document, struct slice *line)
     return true;
 }
 
-static bool begins(struct slice line, struct slice with)
+static bool line_begins(struct slice line, struct slice with)
 {
     return line.len >= with.len && memcmp(line.ptr, with.ptr, with.len) == 0;
 }
@@ -33,9 +33,9 @@ bool yaml_text(struct slice document, struct slice key, struct slice *value)
 {
     struct slice line;
 
-    while (take_line(&document, &line)) {
+    while (take_yaml_line(&document, &line)) {
         if (line.len > key.len + 1 && line.ptr[key.len] == ':' && line.ptr[key.len + 1] == ' ' &&
-            begins(line, key)) {
+            line_begins(line, key)) {
             *value = unquoted(slice_from(line, key.len + 2));
             return true;
         }
@@ -54,8 +54,8 @@ bool yaml_item(struct slice *document, struct slice *item)
 {
     struct slice line;
 
-    while (take_line(document, &line)) {
-        if (begins(line, SLICE("- "))) {
+    while (take_yaml_line(document, &line)) {
+        if (line_begins(line, SLICE("- "))) {
             *item = unquoted(slice_from(line, 2));
             return true;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/about.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/migrate/identity.h"
 #include "ctl/migrate/tubes.h"
@@ -61,12 +61,12 @@ bool about_ask(struct migration *migration)
     bool found;
 
     for (size_t i = 0; i < batch->count; i++) {
-        link_say(migration->source, "stats-job %llu", (unsigned long long)batch->items[i].from);
+        remote_put(migration->source, "stats-job %llu", (unsigned long long)batch->items[i].from);
     }
     for (size_t i = 0; i < batch->count; i++) {
         struct item *item = &batch->items[i];
 
-        if (!answer_document(migration->source, "stats-job", &document, &found)) {
+        if (!remote_reply_document(migration->source, "stats-job", &document, &found)) {
             return false;
         }
         if (!found || !is_in_state(document, item->kind) || !read_item(migration, item, document)) {

@@ -2,7 +2,7 @@
 #include "ctl/migrate/identity.h"
 
 #include "core/base/siphash.h"
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/migrate/tubes.h"
 
@@ -54,14 +54,14 @@ struct told {
     char tube[TUBE_NAME_MAX];
 };
 
-static bool hear_stats(struct link *link, uint64_t asked_at, struct told *told)
+static bool hear_stats(struct remote *remote, uint64_t asked_at, struct told *told)
 {
     struct slice stats;
     struct slice tube;
     uint64_t age;
 
     *told = (struct told){0};
-    if (!answer_document(link, "stats-job", &stats, &told->there)) {
+    if (!remote_reply_document(remote, "stats-job", &stats, &told->there)) {
         return false;
     }
     if (yaml_text(stats, SLICE("tube"), &tube) && is_tube(tube)) {
@@ -75,27 +75,27 @@ static bool hear_stats(struct link *link, uint64_t asked_at, struct told *told)
     return true;
 }
 
-static bool see(struct link *link, uint64_t id, uint64_t most, const struct item *item,
+static bool see(struct remote *remote, uint64_t id, uint64_t most, const struct item *item,
                 uint64_t put_by, enum seen *seen)
 {
     uint64_t asked_at = (uint64_t)time(NULL);
-    struct answer_line answer;
+    struct remote_reply answer;
     struct told told;
     struct slice body;
 
-    link_say(link, "stats-job %llu", (unsigned long long)id);
-    link_say(link, "peek %llu", (unsigned long long)id);
-    if (!hear_stats(link, asked_at, &told) || !answer_read(link, &answer)) {
+    remote_put(remote, "stats-job %llu", (unsigned long long)id);
+    remote_put(remote, "peek %llu", (unsigned long long)id);
+    if (!hear_stats(remote, asked_at, &told) || !remote_reply_read(remote, &answer)) {
         return false;
     }
     *seen = SEEN_NONE;
-    if (answer_is(&answer, "NOT_FOUND")) {
+    if (remote_reply_is(&answer, "NOT_FOUND")) {
         return true;
     }
-    if (!answer_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[1] > most) {
-        return answer_odd(link, &answer, "peek");
+    if (!remote_reply_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[1] > most) {
+        return remote_reply_unexpected(remote, &answer, "peek");
     }
-    if (!link_body(link, answer.numbers[1], &body)) {
+    if (!remote_body(remote, answer.numbers[1], &body)) {
         return false;
     }
     if (told.there) {

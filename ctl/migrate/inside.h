@@ -6,7 +6,7 @@
 
 #include "core/base/nsec.h"
 #include "ctl/api/client.h"
-#include "ctl/beanstalk/link.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/migrate/load.h"
 #include "ctl/migrate/migration.h"
 #include "ctl/print/screen.h"
@@ -37,7 +37,7 @@ struct migration {
     struct screen screen;
     struct text out; // lines that are not printed yet
     const char *from_name, *to_name;
-    struct link *source, *target;           // those that speak beanstalk; NULL otherwise
+    struct remote *source, *target;         // those that speak beanstalk; NULL otherwise
     struct client *source_api, *target_api; // those that are a Tandem
     struct state *state;
     char source_id[SERVER_ID_MAX + 1]; // which process it is; empty: it does not say

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/lease.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/migrate/about.h"
 #include "ctl/migrate/left.h"
 #include "ctl/migrate/tubes.h"
@@ -20,17 +20,17 @@ struct asked {
 
 static void say_asked(struct migration *migration, const struct asked *asked, const char *before)
 {
-    link_say(migration->source, "watch %s", asked->tube->name);
+    remote_put(migration->source, "watch %s", asked->tube->name);
     if (strcmp(before, asked->tube->name) != 0) {
-        link_say(migration->source, "ignore %s", before);
+        remote_put(migration->source, "ignore %s", before);
     }
     for (size_t i = 0; i < asked->count; i++) {
-        link_say(migration->source, "reserve-with-timeout 0");
+        remote_put(migration->source, "reserve-with-timeout 0");
     }
 }
 
 // One that is too large stays reserved until the end, or else it would come again at once.
-static bool take_body(struct migration *migration, const struct answer_line *answer)
+static bool take_body(struct migration *migration, const struct remote_reply *answer)
 {
     struct load *batch = &migration->batch;
     uint64_t id = answer->numbers[0];
@@ -38,14 +38,14 @@ static bool take_body(struct migration *migration, const struct answer_line *ans
     struct slice body;
 
     if (len > migration->has_most) {
-        return answer_odd(migration->source, answer, "reserve-with-timeout");
+        return remote_reply_unexpected(migration->source, answer, "reserve-with-timeout");
     }
     if (len > migration->takes_most) {
         migration->left_held += !left_has(migration, id);
         left_note(migration, id, LEFT_LARGE, KIND_READY);
-        return link_pass_over(migration->source, len);
+        return remote_skip_body(migration->source, len);
     }
-    if (!link_body(migration->source, len, &body)) {
+    if (!remote_body(migration->source, len, &body)) {
         return false;
     }
     load_set_body(batch, load_add(batch, id, KIND_READY), body);
@@ -54,21 +54,21 @@ static bool take_body(struct migration *migration, const struct answer_line *ans
 
 static bool hear_asked(struct migration *migration, const struct asked *asked, bool ignored)
 {
-    struct answer_line answer;
+    struct remote_reply answer;
     bool more = true;
 
-    if (!answer_expect(migration->source, "watch", "WATCHING", 0, &answer) ||
-        (ignored && !answer_expect(migration->source, "ignore", "WATCHING", 0, &answer))) {
+    if (!remote_reply_expect(migration->source, "watch", "WATCHING", 0, &answer) ||
+        (ignored && !remote_reply_expect(migration->source, "ignore", "WATCHING", 0, &answer))) {
         return false;
     }
     for (size_t i = 0; i < asked->count; i++) {
-        if (!answer_read(migration->source, &answer)) {
+        if (!remote_reply_read(migration->source, &answer)) {
             return false;
         }
-        if (answer_is(&answer, "TIMED_OUT") || answer_is(&answer, "DEADLINE_SOON")) {
+        if (remote_reply_is(&answer, "TIMED_OUT") || remote_reply_is(&answer, "DEADLINE_SOON")) {
             more = false;
-        } else if (!answer_is(&answer, "RESERVED") || answer.count < 2) {
-            return answer_odd(migration->source, &answer, "reserve-with-timeout");
+        } else if (!remote_reply_is(&answer, "RESERVED") || answer.count < 2) {
+            return remote_reply_unexpected(migration->source, &answer, "reserve-with-timeout");
         } else if (!take_body(migration, &answer)) {
             return false;
         }
@@ -132,7 +132,7 @@ bool lease_take(struct migration *migration, size_t *next)
     bool any = true;
 
     while (any && migration->batch.count == 0) {
-        migration->leased_at = link_now();
+        migration->leased_at = remote_now();
         if (!reserve(migration, next, &any)) {
             return false;
         }
@@ -161,24 +161,24 @@ static nsec_t shortest(const struct load *batch)
 bool lease_keep(struct migration *migration)
 {
     struct load *batch = &migration->batch;
-    struct answer_line answer;
+    struct remote_reply answer;
 
-    if (!migration->source || link_now() - migration->leased_at < shortest(batch) / 2) {
+    if (!migration->source || remote_now() - migration->leased_at < shortest(batch) / 2) {
         return true;
     }
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].kind == KIND_READY) {
-            link_say(migration->source, "touch %llu", (unsigned long long)batch->items[i].from);
+            remote_put(migration->source, "touch %llu", (unsigned long long)batch->items[i].from);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].kind != KIND_READY) {
             continue;
         }
-        if (!answer_read(migration->source, &answer)) {
+        if (!remote_reply_read(migration->source, &answer)) {
             return false;
         }
-        if (!answer_is(&answer, "TOUCHED")) {
+        if (!remote_reply_is(&answer, "TOUCHED")) {
             batch->items[i].from = 0;
             migration->tally.lost++;
         }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/migration.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
-#include "ctl/print/progress.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/signals.h"
 #include "ctl/migrate/inside.h"
 #include "ctl/migrate/left.h"
@@ -39,7 +39,8 @@ static void read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
 
 // A Tandem speaks beanstalk, too, but by that protocol jobs could only be moved at the cost of
 // attempts, and its policies would change them.
-static bool is_no_tandem(struct migration *migration, const struct link *link, struct slice stats)
+static bool is_no_tandem(struct migration *migration, const struct remote *remote,
+                         struct slice stats)
 {
     struct slice version;
 
@@ -49,23 +50,23 @@ static bool is_no_tandem(struct migration *migration, const struct link *link, s
     (void)problem_set(migration->problem, OUTCOME_USAGE,
                       "%s is a Tandem: name its admin.listen instead, as http://HOST:PORT, "
                       "https://HOST:PORT or unix:/PATH",
-                      link_name(link));
+                      remote_name(remote));
     return false;
 }
 
-static bool ask_link(struct migration *migration, struct link *link, char id[SERVER_ID_MAX + 1],
+static bool ask_link(struct migration *migration, struct remote *remote, char id[SERVER_ID_MAX + 1],
                      uint64_t *most)
 {
     struct slice document;
     bool found;
 
-    link_say(link, "stats");
-    if (!answer_document(link, "stats", &document, &found) ||
-        !is_no_tandem(migration, link, document)) {
+    remote_put(remote, "stats");
+    if (!remote_reply_document(remote, "stats", &document, &found) ||
+        !is_no_tandem(migration, remote, document)) {
         return false;
     }
     if (!yaml_count(document, SLICE("max-job-size"), most)) {
-        return link_fail(link, OUTCOME_FAILED, "does not say its max-job-size");
+        return remote_fail(remote, OUTCOME_FAILED, "does not say its max-job-size");
     }
     *most = *most > JOB_SIZE_MOST ? JOB_SIZE_MOST : *most;
     read_id(document, id);
@@ -80,7 +81,7 @@ static bool open_source(struct migration *migration)
     if (migration->source_api) {
         return tandem_identify(migration->source_api, migration->source_id, migration->problem);
     }
-    return link_open(&migration->source, settings->from, settings->timeout, migration->problem) &&
+    return remote_open(&migration->source, settings->from, settings->timeout, migration->problem) &&
            ask_link(migration, migration->source, migration->source_id, &migration->has_most);
 }
 
@@ -93,7 +94,7 @@ static bool open_target(struct migration *migration)
     if (migration->target_api) {
         return tandem_identify(migration->target_api, migration->target_id, migration->problem);
     }
-    return link_open(&migration->target, settings->to, settings->timeout, migration->problem) &&
+    return remote_open(&migration->target, settings->to, settings->timeout, migration->problem) &&
            ask_link(migration, migration->target, migration->target_id, &migration->takes_most) &&
            target_ask(migration);
 }
@@ -188,7 +189,7 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
                                   .watched = "default",
                                   .want = 1,
                                   .window = 1,
-                                  .began_at = link_now(),
+                                  .began_at = remote_now(),
                                   .source_api = settings->from_api,
                                   .target_api = settings->to_api};
     enum outcome outcome;
@@ -205,8 +206,8 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
     if (migration.screen.shows) {
         progress_clear();
     }
-    link_close(migration.source);
-    link_close(migration.target);
+    remote_close(migration.source);
+    remote_close(migration.target);
     state_close(migration.state);
     load_free(&migration.batch);
     tubes_free(&tubes);

@@ -19,20 +19,20 @@
 // an interrupted run goes on, no job is in doubt.
 
 #include "ctl/api/client.h"
-#include "ctl/beanstalk/place.h"
+#include "ctl/beanstalk/remote.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct migration_settings {
-    const struct place *from, *to;    // those that speak beanstalk; NULL otherwise
-    struct client *from_api, *to_api; // those that are a Tandem; NULL otherwise
-    const char *tubes;                // a glob; NULL: all
-    const char *state;                // a file; NULL: named after both addresses
-    double timeout;                   // seconds for an answer
-    uint64_t ttr;                     // seconds for jobs that have none
-    bool wait;                        // until no job of the source is held by a worker
-    bool follow;                      // until a signal
+    const struct remote_address *from, *to; // those that speak beanstalk; NULL otherwise
+    struct client *from_api, *to_api;       // those that are a Tandem; NULL otherwise
+    const char *tubes;                      // a glob; NULL: all
+    const char *state;                      // a file; NULL: named after both addresses
+    double timeout;                         // seconds for an answer
+    uint64_t ttr;                           // seconds for jobs that have none
+    bool wait;                              // until no job of the source is held by a worker
+    bool follow;                            // until a signal
 };
 
 // Prints what it does. The problem says what is left, and why.

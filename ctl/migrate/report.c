@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/report.h"
 
-#include "ctl/print/progress.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/units.h"
 #include "ctl/migrate/left.h"
 #include "ctl/migrate/tubes.h"
@@ -57,7 +57,7 @@ bool report_progress(struct migration *migration)
 {
     uint64_t moved = migration->tally.moved;
     uint64_t total = migration->total;
-    nsec_t now = link_now();
+    nsec_t now = remote_now();
     struct text words = {0};
 
     if (now - migration->said_at >= (migration->screen.shows ? BAR_EACH : LINE_EACH)) {
@@ -82,7 +82,7 @@ bool report_progress(struct migration *migration)
 static void say_sum(struct migration *migration)
 {
     const struct tally *tally = &migration->tally;
-    double seconds = (double)(link_now() - migration->began_at) / (double)NSEC_PER_SEC;
+    double seconds = (double)(remote_now() - migration->began_at) / (double)NSEC_PER_SEC;
 
     report_line(migration, "%s %s moved from %s to %s in %s.", units_count(tally->moved).text,
                 tally->moved == 1 ? "job" : "jobs", migration->from_name, migration->to_name,

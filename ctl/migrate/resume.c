@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/resume.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/migrate/identity.h"
 #include "ctl/migrate/report.h"
@@ -33,15 +33,15 @@ static bool is_state(struct slice stats, struct slice word)
 // A copy that was to be buried is. By its delay it is known: no other job has such a one.
 static bool bury_again(struct migration *migration, const struct item *item)
 {
-    struct link *target = migration->target;
-    struct answer_line answer;
+    struct remote *target = migration->target;
+    struct remote_reply answer;
     struct slice stats;
     uint64_t priority = 0;
     uint64_t delay = 0;
     bool found;
 
-    link_say(target, "stats-job %llu", (unsigned long long)item->to);
-    if (!answer_document(target, "stats-job", &stats, &found)) {
+    remote_put(target, "stats-job %llu", (unsigned long long)item->to);
+    if (!remote_reply_document(target, "stats-job", &stats, &found)) {
         return false;
     }
     (void)yaml_count(stats, SLICE("pri"), &priority);
@@ -49,16 +49,18 @@ static bool bury_again(struct migration *migration, const struct item *item)
     if (!found || is_state(stats, SLICE("buried")) || delay != HIDDEN_FOR) {
         return true;
     }
-    link_say(target, "reserve-job %llu", (unsigned long long)item->to);
-    link_say(target, "bury %llu %llu", (unsigned long long)item->to, (unsigned long long)priority);
-    if (!answer_read(target, &answer) || (answer_is(&answer, "RESERVED") && answer.count == 2 &&
-                                          !link_pass_over(target, answer.numbers[1]))) {
+    remote_put(target, "reserve-job %llu", (unsigned long long)item->to);
+    remote_put(target, "bury %llu %llu", (unsigned long long)item->to,
+               (unsigned long long)priority);
+    if (!remote_reply_read(target, &answer) ||
+        (remote_reply_is(&answer, "RESERVED") && answer.count == 2 &&
+         !remote_skip_body(target, answer.numbers[1]))) {
         return false;
     }
-    if (!answer_read(target, &answer)) {
+    if (!remote_reply_read(target, &answer)) {
         return false;
     }
-    if (!answer_is(&answer, "BURIED")) {
+    if (!remote_reply_is(&answer, "BURIED")) {
         report_line(migration, "not buried: a worker has job %llu of %s, which was buried",
                     (unsigned long long)item->to, migration->to_name);
     }
@@ -68,20 +70,20 @@ static bool bury_again(struct migration *migration, const struct item *item)
 // Whether it was deleted, and otherwise, whether it is there.
 static bool delete_at_source(struct migration *migration, uint64_t id, bool *deleted, bool *there)
 {
-    struct answer_line answer;
+    struct remote_reply answer;
     struct slice stats;
 
-    link_say(migration->source, "delete %llu", (unsigned long long)id);
-    if (!answer_read(migration->source, &answer)) {
+    remote_put(migration->source, "delete %llu", (unsigned long long)id);
+    if (!remote_reply_read(migration->source, &answer)) {
         return false;
     }
-    *deleted = answer_is(&answer, "DELETED");
+    *deleted = remote_reply_is(&answer, "DELETED");
     *there = false;
     if (*deleted) {
         return true;
     }
-    link_say(migration->source, "stats-job %llu", (unsigned long long)id);
-    return answer_document(migration->source, "stats-job", &stats, there);
+    remote_put(migration->source, "stats-job %llu", (unsigned long long)id);
+    return remote_reply_document(migration->source, "stats-job", &stats, there);
 }
 
 // Whether the target, another process of which has been asked to put the job, still has the copy.
@@ -89,20 +91,20 @@ static bool delete_at_source(struct migration *migration, uint64_t id, bool *del
 // the process, whose age is asked for after the job's.
 static bool is_kept(struct migration *migration, const struct item *item, bool *kept)
 {
-    struct link *target = migration->target;
+    struct remote *target = migration->target;
     struct slice stats;
     uint64_t age = 0;
     uint64_t uptime = UINT64_MAX;
     enum seen seen;
     bool found;
 
-    link_say(target, "stats-job %llu", (unsigned long long)item->to);
-    link_say(target, "stats");
-    if (!answer_document(target, "stats-job", &stats, &found)) {
+    remote_put(target, "stats-job %llu", (unsigned long long)item->to);
+    remote_put(target, "stats");
+    if (!remote_reply_document(target, "stats-job", &stats, &found)) {
         return false;
     }
     (void)yaml_count(stats, SLICE("age"), &age);
-    if (!answer_document(target, "stats", &stats, &found)) {
+    if (!remote_reply_document(target, "stats", &stats, &found)) {
         return false;
     }
     (void)yaml_count(stats, SLICE("uptime"), &uptime);
@@ -175,7 +177,7 @@ static bool delete_acknowledged(struct migration *migration, struct item *item, 
     if (!delete_at_source(migration, item->from, &deleted, &there)) {
         return false;
     }
-    while (there && link_now() < until) {
+    while (there && remote_now() < until) {
         (void)poll(NULL, 0, LOOK_EACH_MSEC);
         if (!delete_at_source(migration, item->from, &deleted, &there)) {
             return false;
@@ -276,7 +278,7 @@ static bool settle_unknown(struct migration *migration, struct load *left)
 static bool settle_reserved(struct migration *migration, struct load *left)
 {
     struct load *batch = &migration->batch;
-    nsec_t until = link_now() + RELEASED_WITHIN;
+    nsec_t until = remote_now() + RELEASED_WITHIN;
 
     for (size_t i = 0; i < left->count; i++) {
         if (left->items[i].to != 0 && !settle_acknowledged(migration, &left->items[i], until)) {

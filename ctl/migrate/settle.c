@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/settle.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/migrate/identity.h"
 #include "ctl/migrate/lease.h"
 #include "ctl/migrate/report.h"
@@ -13,11 +13,11 @@
 static bool delete_all(struct migration *migration)
 {
     struct load *batch = &migration->batch;
-    struct answer_line answer;
+    struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].to) {
-            link_say(migration->source, "delete %llu", (unsigned long long)batch->items[i].from);
+            remote_put(migration->source, "delete %llu", (unsigned long long)batch->items[i].from);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
@@ -26,12 +26,12 @@ static bool delete_all(struct migration *migration)
         if (item->to == 0) {
             continue;
         }
-        if (!answer_read(migration->source, &answer)) {
+        if (!remote_reply_read(migration->source, &answer)) {
             return false;
         }
-        item->gone = answer_is(&answer, "NOT_FOUND");
-        if (!item->gone && !answer_is(&answer, "DELETED")) {
-            return answer_odd(migration->source, &answer, "delete");
+        item->gone = remote_reply_is(&answer, "NOT_FOUND");
+        if (!item->gone && !remote_reply_is(&answer, "DELETED")) {
+            return remote_reply_unexpected(migration->source, &answer, "delete");
         }
     }
     return true;

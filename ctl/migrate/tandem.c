@@ -5,14 +5,12 @@
 #include "core/submit.h"
 #include "core/types.h"
 #include "ctl/api/call.h"
-#include "ctl/api/field.h"
-#include "ctl/api/path.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/migrate/left.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/state.h"
 #include "ctl/migrate/tubes.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "transfer/job_line.h"
 #include "transfer/job_version.h"
@@ -331,7 +329,7 @@ static bool hear_lines(struct migration *migration, const struct wanted *wanted,
     if (field_is_set(answer, "stopped")) {
         struct text why = {0};
 
-        letters_escape(&why, field_text(answer, "stopped.error"), false);
+        text_add_escaped(&why, field_text(answer, "stopped.error"), false);
         (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s takes no more for now: %s",
                           client_address(wanted->client), text_string(&why));
         text_free(&why);
@@ -538,7 +536,7 @@ static void hear_import(struct migration *migration, size_t index, const json_t 
     if (is_refused_for_now(field_count(said, "status"))) {
         struct text why = {0};
 
-        letters_escape(&why, field_text(said, "error"), false);
+        text_add_escaped(&why, field_text(said, "error"), false);
         (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s refuses job %llu of %s: %s",
                           migration->to_name, (unsigned long long)item->from, migration->from_name,
                           text_string(&why));

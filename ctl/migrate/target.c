@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/target.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/tubes.h"
 
@@ -10,18 +10,18 @@
 
 bool target_ask(struct migration *migration)
 {
-    struct answer_line answer;
+    struct remote_reply answer;
 
-    link_say(migration->target, "reserve-job " NO_ID);
-    if (!answer_read(migration->target, &answer)) {
+    remote_put(migration->target, "reserve-job " NO_ID);
+    if (!remote_reply_read(migration->target, &answer)) {
         return false;
     }
-    migration->buries = answer_is(&answer, "NOT_FOUND");
-    link_say(migration->target, "kick-job " NO_ID);
-    if (!answer_read(migration->target, &answer)) {
+    migration->buries = remote_reply_is(&answer, "NOT_FOUND");
+    remote_put(migration->target, "kick-job " NO_ID);
+    if (!remote_reply_read(migration->target, &answer)) {
         return false;
     }
-    migration->kicks = answer_is(&answer, "NOT_FOUND");
+    migration->kicks = remote_reply_is(&answer, "NOT_FOUND");
     return true;
 }
 
@@ -38,21 +38,21 @@ static void say_put(struct migration *migration, struct item *item)
     if (item->staged) {
         delay = STAGED_FOR;
     }
-    link_say(migration->target, "put %u %u %u %zu", (unsigned)item->priority, (unsigned)delay,
-             (unsigned)ttr, item->body_len);
-    link_say_body(migration->target, load_body(&migration->batch, item));
+    remote_put(migration->target, "put %u %u %u %zu", (unsigned)item->priority, (unsigned)delay,
+               (unsigned)ttr, item->body_len);
+    remote_put_body(migration->target, load_body(&migration->batch, item));
 }
 
-static bool refuse(struct migration *migration, const struct answer_line *answer)
+static bool refuse(struct migration *migration, const struct remote_reply *answer)
 {
-    struct link *target = migration->target;
+    struct remote *target = migration->target;
 
-    if (answer_is(answer, "DRAINING")) {
-        (void)link_fail(target, OUTCOME_NOT_NOW, "takes no new jobs: it drains");
-    } else if (answer_is(answer, "OUT_OF_MEMORY") || answer_is(answer, "BURIED")) {
-        (void)link_fail(target, OUTCOME_NOT_NOW, "has no room for more jobs");
+    if (remote_reply_is(answer, "DRAINING")) {
+        (void)remote_fail(target, OUTCOME_NOT_NOW, "takes no new jobs: it drains");
+    } else if (remote_reply_is(answer, "OUT_OF_MEMORY") || remote_reply_is(answer, "BURIED")) {
+        (void)remote_fail(target, OUTCOME_NOT_NOW, "has no room for more jobs");
     } else {
-        (void)answer_odd(target, answer, "put");
+        (void)remote_reply_unexpected(target, answer, "put");
     }
     return true;
 }
@@ -61,11 +61,12 @@ static bool refuse(struct migration *migration, const struct answer_line *answer
 static bool drop_spoilt(struct migration *migration)
 {
     struct load *batch = &migration->batch;
-    struct answer_line answer;
+    struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].spoilt) {
-            link_say(migration->target, "delete %llu", (unsigned long long)batch->items[i].spoilt);
+            remote_put(migration->target, "delete %llu",
+                       (unsigned long long)batch->items[i].spoilt);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
@@ -74,10 +75,10 @@ static bool drop_spoilt(struct migration *migration)
         if (!item->spoilt) {
             continue;
         }
-        if (!answer_read(migration->target, &answer)) {
+        if (!remote_reply_read(migration->target, &answer)) {
             return false;
         }
-        if (!answer_is(&answer, "DELETED")) {
+        if (!remote_reply_is(&answer, "DELETED")) {
             migration->tally.doubtful++;
             report_spoilt(migration, item);
         }
@@ -88,14 +89,14 @@ static bool drop_spoilt(struct migration *migration)
 bool target_put(struct migration *migration, bool *refused)
 {
     struct load *batch = &migration->batch;
-    struct answer_line answer;
+    struct remote_reply answer;
     size_t tube = SIZE_MAX;
 
     *refused = false;
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].tube != tube) {
             tube = batch->items[i].tube;
-            link_say(migration->target, "use %s", migration->tubes->list[tube].name);
+            remote_put(migration->target, "use %s", migration->tubes->list[tube].name);
         }
         say_put(migration, &batch->items[i]);
     }
@@ -105,17 +106,18 @@ bool target_put(struct migration *migration, bool *refused)
 
         if (item->tube != tube) {
             tube = item->tube;
-            if (!answer_expect(migration->target, "use", "USING", 0, &answer)) {
+            if (!remote_reply_expect(migration->target, "use", "USING", 0, &answer)) {
                 return false;
             }
         }
-        if (!answer_read(migration->target, &answer)) {
+        if (!remote_reply_read(migration->target, &answer)) {
             return false;
         }
-        if (answer_is(&answer, "INSERTED") && answer.count > 0) {
+        if (remote_reply_is(&answer, "INSERTED") && answer.count > 0) {
             item->to = answer.numbers[0];
         } else {
-            item->spoilt = answer_is(&answer, "BURIED") && answer.count > 0 ? answer.numbers[0] : 0;
+            item->spoilt =
+                remote_reply_is(&answer, "BURIED") && answer.count > 0 ? answer.numbers[0] : 0;
             *refused = refuse(migration, &answer);
         }
         migration->tally.no_ttr += item->to && item->ttr == 0;
@@ -134,21 +136,21 @@ static bool is_hidden(const struct item *item)
 
 static bool hear_buried(struct migration *migration, struct item *item)
 {
-    struct answer_line answer;
+    struct remote_reply answer;
 
-    if (!answer_read(migration->target, &answer)) {
+    if (!remote_reply_read(migration->target, &answer)) {
         return false;
     }
-    if (answer_is(&answer, "NOT_FOUND")) {
+    if (remote_reply_is(&answer, "NOT_FOUND")) {
         item->to = 0;
-    } else if (!answer_is(&answer, "RESERVED") || answer.count < 2) {
-        return answer_odd(migration->target, &answer, "reserve-job");
-    } else if (!link_pass_over(migration->target, answer.numbers[1])) {
+    } else if (!remote_reply_is(&answer, "RESERVED") || answer.count < 2) {
+        return remote_reply_unexpected(migration->target, &answer, "reserve-job");
+    } else if (!remote_skip_body(migration->target, answer.numbers[1])) {
         return false;
     }
-    return answer_read(migration->target, &answer) &&
-           (answer_is(&answer, "BURIED") || item->to == 0 ||
-            answer_odd(migration->target, &answer, "bury"));
+    return remote_reply_read(migration->target, &answer) &&
+           (remote_reply_is(&answer, "BURIED") || item->to == 0 ||
+            remote_reply_unexpected(migration->target, &answer, "bury"));
 }
 
 bool target_bury(struct migration *migration)
@@ -159,9 +161,9 @@ bool target_bury(struct migration *migration)
         const struct item *item = &batch->items[i];
 
         if (is_hidden(item)) {
-            link_say(migration->target, "reserve-job %llu", (unsigned long long)item->to);
-            link_say(migration->target, "bury %llu %u", (unsigned long long)item->to,
-                     (unsigned)item->priority);
+            remote_put(migration->target, "reserve-job %llu", (unsigned long long)item->to);
+            remote_put(migration->target, "bury %llu %u", (unsigned long long)item->to,
+                       (unsigned)item->priority);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
@@ -179,19 +181,19 @@ bool target_bury(struct migration *migration)
 bool target_take_back(struct migration *migration)
 {
     struct load *batch = &migration->batch;
-    struct answer_line answer;
+    struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].gone) {
-            link_say(migration->target, "delete %llu", (unsigned long long)batch->items[i].to);
+            remote_put(migration->target, "delete %llu", (unsigned long long)batch->items[i].to);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
         if (batch->items[i].gone) {
-            if (!answer_read(migration->target, &answer)) {
+            if (!remote_reply_read(migration->target, &answer)) {
                 return false;
             }
-            batch->items[i].back = answer_is(&answer, "DELETED");
+            batch->items[i].back = remote_reply_is(&answer, "DELETED");
         }
     }
     return true;
@@ -209,15 +211,15 @@ static bool is_begun_now(const struct item *item)
 bool target_begin(struct migration *migration)
 {
     struct load *batch = &migration->batch;
-    struct answer_line answer;
+    struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
         if (is_begun_now(&batch->items[i])) {
-            link_say(migration->target, "kick-job %llu", (unsigned long long)batch->items[i].to);
+            remote_put(migration->target, "kick-job %llu", (unsigned long long)batch->items[i].to);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
-        if (is_begun_now(&batch->items[i]) && !answer_read(migration->target, &answer)) {
+        if (is_begun_now(&batch->items[i]) && !remote_reply_read(migration->target, &answer)) {
             return false;
         }
     }

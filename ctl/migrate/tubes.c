@@ -2,7 +2,7 @@
 #include "ctl/migrate/tubes.h"
 
 #include "core/base/glob.h"
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
 
@@ -26,8 +26,8 @@ static bool read_names(struct migration *migration, struct slice list)
 
     while (yaml_item(&list, &name)) {
         if (!is_tube(name)) {
-            return link_fail(migration->source, OUTCOME_FAILED,
-                             "is no beanstalk server: it lists a tube of an impossible name");
+            return remote_fail(migration->source, OUTCOME_FAILED,
+                               "is no beanstalk server: it lists a tube of an impossible name");
         }
         if (glob && !glob_matches(slice_str(glob), name)) {
             continue;
@@ -53,8 +53,8 @@ static bool read_number(struct migration *migration, struct slice document, cons
     struct slice text;
 
     if (yaml_text(document, name, &text) && !yaml_count(document, name, number)) {
-        return link_fail(migration->source, OUTCOME_FAILED,
-                         "answers stats-tube with a %s that is no number", key);
+        return remote_fail(migration->source, OUTCOME_FAILED,
+                           "answers stats-tube with a %s that is no number", key);
     }
     return true;
 }
@@ -87,10 +87,10 @@ static bool ask_numbers(struct migration *migration, size_t first, size_t end)
     bool found;
 
     for (size_t i = first; i < end; i++) {
-        link_say(migration->source, "stats-tube %s", tubes->list[i].name);
+        remote_put(migration->source, "stats-tube %s", tubes->list[i].name);
     }
     for (size_t i = first; i < end; i++) {
-        if (!answer_document(migration->source, "stats-tube", &document, &found)) {
+        if (!remote_reply_document(migration->source, "stats-tube", &document, &found)) {
             return false;
         }
         if (found && !read_numbers(migration, &tubes->list[i], document)) {
@@ -107,8 +107,8 @@ bool tubes_ask(struct migration *migration)
     bool found;
 
     tubes_free(tubes);
-    link_say(migration->source, "list-tubes");
-    if (!answer_document(migration->source, "list-tubes", &document, &found) ||
+    remote_put(migration->source, "list-tubes");
+    if (!remote_reply_document(migration->source, "list-tubes", &document, &found) ||
         !read_names(migration, document)) {
         return false;
     }

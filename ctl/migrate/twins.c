@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/twins.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
 #include "ctl/migrate/state.h"
@@ -27,12 +27,12 @@ struct looks {
     bool asked; // for its body
 };
 
-static bool read_stats(struct link *link, struct looks *looks)
+static bool read_stats(struct remote *remote, struct looks *looks)
 {
     struct slice stats;
     struct slice name;
 
-    if (!answer_document(link, "stats-job", &stats, &looks->there)) {
+    if (!remote_reply_document(remote, "stats-job", &stats, &looks->there)) {
         return false;
     }
     if (looks->there && yaml_text(stats, SLICE("tube"), &name) && is_tube(name)) {
@@ -46,43 +46,43 @@ static bool read_stats(struct link *link, struct looks *looks)
 }
 
 // False in `*there`: it has gone meanwhile.
-static bool read_body(const struct migration *migration, struct link *link, struct slice *body,
+static bool read_body(const struct migration *migration, struct remote *remote, struct slice *body,
                       bool *there)
 {
-    uint64_t most = link == migration->source ? migration->has_most : migration->takes_most;
-    struct answer_line answer;
+    uint64_t most = remote == migration->source ? migration->has_most : migration->takes_most;
+    struct remote_reply answer;
 
-    if (!answer_read(link, &answer)) {
+    if (!remote_reply_read(remote, &answer)) {
         return false;
     }
-    *there = !answer_is(&answer, "NOT_FOUND");
+    *there = !remote_reply_is(&answer, "NOT_FOUND");
     if (!*there) {
         return true;
     }
-    if (!answer_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[1] > most) {
-        return answer_odd(link, &answer, "peek");
+    if (!remote_reply_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[1] > most) {
+        return remote_reply_unexpected(remote, &answer, "peek");
     }
-    return link_body(link, answer.numbers[1], body);
+    return remote_body(remote, answer.numbers[1], body);
 }
 
-static bool ask_stats(struct link *link, const uint64_t *ids, struct looks *looks, size_t count)
+static bool ask_stats(struct remote *remote, const uint64_t *ids, struct looks *looks, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         looks[i].there = false;
-        link_say(link, "stats-job %llu", (unsigned long long)ids[i]);
+        remote_put(remote, "stats-job %llu", (unsigned long long)ids[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        if (!read_stats(link, &looks[i])) {
+        if (!read_stats(remote, &looks[i])) {
             return false;
         }
     }
     return true;
 }
 
-static void say_peek(struct link *link, struct looks *looks, uint64_t id)
+static void say_peek(struct remote *remote, struct looks *looks, uint64_t id)
 {
     looks->asked = true;
-    link_say(link, "peek %llu", (unsigned long long)id);
+    remote_put(remote, "peek %llu", (unsigned long long)id);
 }
 
 // The same of a Tandem, by its API. Those that have changed since are others.
@@ -184,17 +184,17 @@ static void match(const struct migration *migration, struct load *unknown,
 
 static bool delete_hidden(struct migration *migration, struct load *unknown)
 {
-    struct answer_line answer;
+    struct remote_reply answer;
 
     for (size_t i = 0; i < unknown->count; i++) {
         struct item *item = &unknown->items[i];
 
         if (item->back && item->to != 0) {
-            link_say(migration->target, "delete %llu", (unsigned long long)item->to);
-            if (!answer_read(migration->target, &answer)) {
+            remote_put(migration->target, "delete %llu", (unsigned long long)item->to);
+            if (!remote_reply_read(migration->target, &answer)) {
                 return false;
             }
-            item->back = answer_is(&answer, "DELETED");
+            item->back = remote_reply_is(&answer, "DELETED");
             item->to = 0;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/migrate/walk.h"
 
-#include "ctl/beanstalk/answer.h"
+#include "ctl/beanstalk/remote.h"
 #include "ctl/migrate/about.h"
 #include "ctl/migrate/left.h"
 #include "ctl/migrate/tubes.h"
@@ -41,36 +41,37 @@ static size_t choose(const struct migration *migration, enum kind kind, struct f
 // Keeps the body where the batch is to have it.
 static bool hear_first(struct migration *migration, struct first *first, enum kind kind)
 {
-    struct link *source = migration->source;
-    struct answer_line answer;
+    struct remote *source = migration->source;
+    struct remote_reply answer;
     struct slice body;
 
-    if (!answer_expect(source, "use", "USING", 0, &answer) || !answer_read(source, &answer)) {
+    if (!remote_reply_expect(source, "use", "USING", 0, &answer) ||
+        !remote_reply_read(source, &answer)) {
         return false;
     }
-    if (answer_is(&answer, "NOT_FOUND")) {
+    if (remote_reply_is(&answer, "NOT_FOUND")) {
         *(kind == KIND_BURIED ? &first->tube->buried : &first->tube->delayed) = 0;
         return true;
     }
     // No job has the id 0: it would be asked for again and again.
-    if (!answer_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[0] == 0 ||
+    if (!remote_reply_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[0] == 0 ||
         answer.numbers[1] > migration->has_most) {
-        return answer_odd(source, &answer, "peek");
+        return remote_reply_unexpected(source, &answer, "peek");
     }
     if (answer.numbers[1] > migration->takes_most) {
         first->tube->stuck = true;
         left_note(migration, answer.numbers[0], LEFT_LARGE, kind);
-        return link_pass_over(source, answer.numbers[1]);
+        return remote_skip_body(source, answer.numbers[1]);
     }
     if (left_has(migration, answer.numbers[0])) {
         first->tube->stuck = true;
-        return link_pass_over(source, answer.numbers[1]);
+        return remote_skip_body(source, answer.numbers[1]);
     }
     first->id = answer.numbers[0];
     if (kind == KIND_DELAYED) {
-        return link_pass_over(source, answer.numbers[1]);
+        return remote_skip_body(source, answer.numbers[1]);
     }
-    if (!link_body(source, answer.numbers[1], &body)) {
+    if (!remote_body(source, answer.numbers[1], &body)) {
         return false;
     }
     load_set_body(&migration->batch, load_add(&migration->batch, first->id, kind), body);
@@ -81,8 +82,8 @@ static bool ask_first(struct migration *migration, struct first *first, size_t c
                       enum kind kind)
 {
     for (size_t i = 0; i < count; i++) {
-        link_say(migration->source, "use %s", first[i].tube->name);
-        link_say(migration->source, kind == KIND_BURIED ? "peek-buried" : "peek-delayed");
+        remote_put(migration->source, "use %s", first[i].tube->name);
+        remote_put(migration->source, kind == KIND_BURIED ? "peek-buried" : "peek-delayed");
     }
     for (size_t i = 0; i < count; i++) {
         if (!hear_first(migration, &first[i], kind)) {
@@ -98,26 +99,26 @@ static bool ask_first(struct migration *migration, struct first *first, size_t c
 
 static bool hear_body(struct migration *migration, struct item *item)
 {
-    struct answer_line answer;
+    struct remote_reply answer;
     struct slice body;
     uint64_t id = item->from;
 
     item->from = 0;
-    if (!answer_read(migration->source, &answer)) {
+    if (!remote_reply_read(migration->source, &answer)) {
         return false;
     }
-    if (answer_is(&answer, "NOT_FOUND")) {
+    if (remote_reply_is(&answer, "NOT_FOUND")) {
         return true;
     }
-    if (!answer_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[0] != id ||
+    if (!remote_reply_is(&answer, "FOUND") || answer.count < 2 || answer.numbers[0] != id ||
         answer.numbers[1] > migration->has_most) {
-        return answer_odd(migration->source, &answer, "peek");
+        return remote_reply_unexpected(migration->source, &answer, "peek");
     }
     if (answer.numbers[1] > migration->takes_most) {
         left_note(migration, id, LEFT_LARGE, KIND_DELAYED);
-        return link_pass_over(migration->source, answer.numbers[1]);
+        return remote_skip_body(migration->source, answer.numbers[1]);
     }
-    if (!link_body(migration->source, answer.numbers[1], &body)) {
+    if (!remote_body(migration->source, answer.numbers[1], &body)) {
         return false;
     }
     item->from = id;
@@ -130,7 +131,7 @@ static bool ask_bodies(struct migration *migration)
     struct load *batch = &migration->batch;
 
     for (size_t i = 0; i < batch->count; i++) {
-        link_say(migration->source, "peek %llu", (unsigned long long)batch->items[i].from);
+        remote_put(migration->source, "peek %llu", (unsigned long long)batch->items[i].from);
     }
     for (size_t i = 0; i < batch->count; i++) {
         if (!hear_body(migration, &batch->items[i])) {

@@ -2,7 +2,7 @@
 #include "ctl/print/grid.h"
 
 #include "core/base/macros.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
@@ -76,7 +76,7 @@ static void close_cell(struct grid *grid, enum style style, size_t at)
 {
     struct slice bytes = slice_from(text_slice(&grid->text), at);
     size_t column = grid->filled % grid->count;
-    size_t width = letters_width(bytes);
+    size_t width = text_width(bytes);
 
     if (grid->filled == grid->capacity) {
         grid->capacity = grid->capacity ? 2 * grid->capacity : 64;
@@ -90,7 +90,7 @@ void grid_cell(struct grid *grid, enum style style, struct slice other_peoples)
 {
     size_t at = grid->text.len;
 
-    letters_escape(&grid->text, other_peoples, false);
+    text_add_escaped(&grid->text, other_peoples, false);
     close_cell(grid, style, at);
 }
 
@@ -168,10 +168,10 @@ static void write_cell(const struct grid *grid, struct text *to, size_t column, 
                        struct slice what)
 {
     size_t wide = column_width(grid, column);
-    size_t width = letters_width(what);
+    size_t width = text_width(what);
     bool cut = width > wide;
-    struct slice kept = cut ? slice_of(what.ptr, letters_fit(what, wide - 1)) : what;
-    size_t pad = wide - (cut ? letters_width(kept) + 1 : width);
+    struct slice kept = cut ? slice_of(what.ptr, text_fit(what, wide - 1)) : what;
+    size_t pad = wide - (cut ? text_width(kept) + 1 : width);
     bool last = column + 1 == grid->count;
 
     if (grid->columns[column].right) {

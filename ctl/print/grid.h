@@ -9,7 +9,7 @@
 // one piece to the next but never shrink.
 
 #include "core/base/slice.h"
-#include "ctl/print/style.h"
+#include "ctl/print/screen.h"
 #include "ctl/print/text.h"
 
 #include <stdbool.h>

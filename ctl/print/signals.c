@@ -13,7 +13,7 @@ static volatile sig_atomic_t resumed;
 // A pipe: handlers write to one end, and poll() watches the other.
 static int ends[2] = {-1, -1};
 
-static void note(int number)
+static void note_signal(int number)
 {
     if (number == SIGWINCH) {
         resized = 1;
@@ -30,22 +30,17 @@ static void note(int number)
     }
 }
 
-static void make_pipe(void)
+// Without SA_RESTART, so that a signal interrupts a read.
+static void handle_all(const int *numbers, size_t count, void (*handler)(int number))
 {
+    struct sigaction action = {.sa_handler = handler};
+
     if (ends[0] < 0 && pipe(ends) == 0) {
         for (size_t i = 0; i < 2; i++) {
             (void)fcntl(ends[i], F_SETFL, O_NONBLOCK);
             (void)fcntl(ends[i], F_SETFD, FD_CLOEXEC);
         }
     }
-}
-
-// Without SA_RESTART, so that a signal interrupts a read.
-static void handle_all(const int *numbers, size_t count, void (*handler)(int number))
-{
-    struct sigaction action = {.sa_handler = handler};
-
-    make_pipe();
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < count; i++) {
         (void)sigaction(numbers[i], &action, NULL);
@@ -56,7 +51,7 @@ static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 void signals_catch_stops(void)
 {
-    handle_all(stops, sizeof stops / sizeof *stops, note);
+    handle_all(stops, sizeof stops / sizeof *stops, note_signal);
 }
 
 void signals_release_stops(void)
@@ -68,7 +63,7 @@ void signals_catch_terminal(void)
 {
     static const int numbers[] = {SIGWINCH, SIGTSTP, SIGCONT};
 
-    handle_all(numbers, sizeof numbers / sizeof *numbers, note);
+    handle_all(numbers, sizeof numbers / sizeof *numbers, note_signal);
 }
 
 int signals_fd(void)
@@ -101,25 +96,25 @@ void signals_forget_stop(void)
     stop = 0;
 }
 
-static bool take(volatile sig_atomic_t *fact)
+static bool take_flag(volatile sig_atomic_t *flag)
 {
-    bool was = *fact != 0;
+    bool was = *flag != 0;
 
-    *fact = 0;
+    *flag = 0;
     return was;
 }
 
 bool signals_resized(void)
 {
-    return take(&resized);
+    return take_flag(&resized);
 }
 
 bool signals_suspend(void)
 {
-    return take(&suspend);
+    return take_flag(&suspend);
 }
 
 bool signals_resumed(void)
 {
-    return take(&resumed);
+    return take_flag(&resumed);
 }

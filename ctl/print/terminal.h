@@ -5,6 +5,7 @@
 // The terminal as a full screen that is redrawn: keys arrive at once and without echo. The former
 // contents and modes are restored by terminal_leave(), and at any exit of the process.
 
+#include "core/base/slice.h"
 #include "ctl/print/text.h"
 
 #include <stdbool.h>
@@ -18,5 +19,23 @@ void terminal_size(size_t *width, size_t *height);
 
 // Replaces the screen with the lines, each of which ends with a line feed.
 void terminal_draw(const struct text *lines);
+
+// Keys without a character. Other keys are their byte.
+enum terminal_key {
+    KEY_NONE = 256,
+    KEY_UP,
+    KEY_DOWN,
+    KEY_LEFT,
+    KEY_RIGHT,
+    KEY_PAGE_UP,
+    KEY_PAGE_DOWN,
+    KEY_HOME,
+    KEY_END,
+    KEY_ESCAPE
+};
+
+// Parses the first key in the bytes that a terminal has sent, and sets `*len` to its length.
+// `bytes` must not be empty. KEY_NONE for an unknown sequence; KEY_ESCAPE for an incomplete one.
+int terminal_key(struct slice bytes, size_t *len);
 
 #endif

@@ -4,10 +4,15 @@
 
 // A growing buffer of bytes. A zeroed text is empty, and text_free() frees its memory. If memory is
 // exhausted, the program exits (need.h).
+//
+// Clients choose names and bodies, so these are escaped before a terminal shows them:
+// text_add_escaped() replaces characters that move the cursor, change colours or turn the direction
+// of text.
 
 #include "core/base/slice.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct text {
@@ -35,5 +40,26 @@ static inline struct slice text_slice(const struct text *text)
 {
     return slice_of(text->data, text->len);
 }
+
+//
+// UTF-8
+//
+
+// Sets the locale so that widths are those of Unicode. Call it before the functions below.
+void text_set_locale(void);
+
+// Adds `from` with unprintable characters escaped as \n, \x1b or \u{202e}, and invalid UTF-8 as
+// \xff. If `lines`, line feeds and tabs are kept.
+void text_add_escaped(struct text *to, struct slice from, bool lines);
+
+// The width in columns of text that has been escaped.
+size_t text_width(struct slice utf8);
+
+// The number of bytes that fit in `columns`.
+size_t text_fit(struct slice utf8, size_t columns);
+
+// Whether the bytes are valid UTF-8 without control characters other than line feed, carriage
+// return and tab.
+bool text_is_readable(struct slice bytes);
 
 #endif

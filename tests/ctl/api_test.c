@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/api/address.h"
-#include "ctl/api/base64.h"
+#include "ctl/api/client.h"
+#include "ctl/api/call.h"
 #include "ctl/api/events.h"
-#include "ctl/api/path.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

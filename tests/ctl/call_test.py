@@ -46,7 +46,7 @@ class Addresses(program.WithApi):
             with self.subTest(address=address):
                 done = program.run("status", "--address", address)
                 self.assertEqual(done.returncode, program.USAGE)
-                self.assertIn(b"is no address", done.stderr)
+                self.assertIn(b"is not an address", done.stderr)
 
     def test_no_proxy_of_the_environment_is_asked(self):
         done = self.run_ctl("status", env={"http_proxy": "http://127.0.0.1:1",
@@ -91,12 +91,12 @@ class Tokens(program.WithApi):
         self.assertIsNone(self.token())
 
     def test_a_token_cannot_add_headers(self):
-        self.assertIn("is no token", self.bad(program.USAGE, "journal",
+        self.assertIn("invalid characters", self.bad(program.USAGE, "journal",
                                               env={"TANDEM_TOKEN": "a\r\nX: b"}))
 
     def test_a_token_that_cannot_be_read_is_said_so(self):
         self.assertIn("No such file", self.bad(program.USAGE, "journal", "--token-file", "/none"))
-        self.assertIn("no token in", self.bad(program.USAGE, "journal", "--token-file",
+        self.assertIn("has no token", self.bad(program.USAGE, "journal", "--token-file",
                                               os.devnull))
         self.assertEqual(self.api.requests, [])
 
@@ -127,7 +127,7 @@ class Refusals(program.WithApi):
 
     def test_an_answer_that_is_no_json_is_a_failure(self):
         self.api.overrides["GET", "/api/v1/queues"] = (200, b"<html>")
-        self.assertIn("is no JSON", self.bad(program.FAILED, "queues"))
+        self.assertIn("is not JSON", self.bad(program.FAILED, "queues"))
         self.api.overrides["GET", "/api/v1/queues"] = (302, b"elsewhere")
         self.assertIn("HTTP status 302", self.bad(program.FAILED, "queues"))
 
@@ -186,9 +186,9 @@ class Unreachable(unittest.TestCase):
         with ports.reserve() as silent:  # nobody listens there, and nobody else will
             self.assertRegex(
                 self.fails("status", address=f"127.0.0.1:{ports.number(silent)}"),
-                r"nobody answers at .* Is tandemd running.*--address")
+                r"no broker answers at .* Is tandemd running.*--address")
         with tempfile.TemporaryDirectory() as folder:
-            self.assertIn("nobody answers",
+            self.assertIn("no broker answers",
                           self.fails("status", address=f"unix:{folder}/none"))
 
     def test_an_answer_that_does_not_come_is_waited_for_so_long(self):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/print/grid.h"
-#include "ctl/print/letters.h"
+#include "ctl/print/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,7 +123,7 @@ static void colours_do_not_move_what_stands_behind_them(void **state)
 static int set_up(void **state)
 {
     (void)state;
-    letters_begin();
+    text_set_locale();
     return 0;
 }
 
