@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/restore.h"
 
-#include "core/base/list_sort.h"
+#include "core/base/list.h"
 #include "core/expiry.h"
 #include "core/gate.h"
 #include "core/image.h"

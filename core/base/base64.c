@@ -71,26 +71,20 @@ bool base64_decode(struct slice text, char *to, size_t *len)
     return true;
 }
 
-// Encodes up to three bytes as one letter more than there are bytes. Returns the end.
-static char *base64_encode_group(const char *bytes, size_t count, const char *alphabet, char *to)
-{
-    unsigned char group[3] = {0};
-    uint32_t bits;
-
-    memcpy(group, bytes, count);
-    bits = (uint32_t)group[0] << 16 | (uint32_t)group[1] << 8 | group[2];
-    for (size_t i = 0; i <= count; i++) {
-        *to++ = alphabet[bits >> (18 - 6 * i) & 63];
-    }
-    return to;
-}
-
+// Three bytes become four letters, the last one or two bytes one letter more than there are bytes.
+// Returns the end.
 static char *base64_encode_with(struct slice bytes, const char *alphabet, char *to)
 {
     for (size_t at = 0; at < bytes.len; at += 3) {
         size_t count = bytes.len - at < 3 ? bytes.len - at : 3;
+        unsigned char group[3] = {0};
+        uint32_t bits;
 
-        to = base64_encode_group(bytes.ptr + at, count, alphabet, to);
+        memcpy(group, bytes.ptr + at, count);
+        bits = (uint32_t)group[0] << 16 | (uint32_t)group[1] << 8 | group[2];
+        for (size_t i = 0; i <= count; i++) {
+            *to++ = alphabet[bits >> (18 - 6 * i) & 63];
+        }
     }
     return to;
 }

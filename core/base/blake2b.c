@@ -31,40 +31,40 @@ static const unsigned char sigma[10][WORDS] = {
     {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0},
 };
 
-static inline uint64_t rotate_right(uint64_t word, unsigned by)
+static inline uint64_t blake2b_rotate(uint64_t word, unsigned by)
 {
     return word >> by | word << (64 - by);
 }
 
 // Both are always inlined: with a constant word order a round is 50 % faster.
 __attribute__((always_inline)) static inline void
-mix(uint64_t v[16], unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x, uint64_t y)
+blake2b_mix(uint64_t v[16], unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x, uint64_t y)
 {
     v[a] = v[a] + v[b] + x;
-    v[d] = rotate_right(v[d] ^ v[a], 32);
+    v[d] = blake2b_rotate(v[d] ^ v[a], 32);
     v[c] = v[c] + v[d];
-    v[b] = rotate_right(v[b] ^ v[c], 24);
+    v[b] = blake2b_rotate(v[b] ^ v[c], 24);
     v[a] = v[a] + v[b] + y;
-    v[d] = rotate_right(v[d] ^ v[a], 16);
+    v[d] = blake2b_rotate(v[d] ^ v[a], 16);
     v[c] = v[c] + v[d];
-    v[b] = rotate_right(v[b] ^ v[c], 63);
+    v[b] = blake2b_rotate(v[b] ^ v[c], 63);
 }
 
-__attribute__((always_inline)) static inline void mix_round(uint64_t v[16], const uint64_t m[WORDS],
-                                                            const unsigned char *order)
+__attribute__((always_inline)) static inline void
+blake2b_mix_round(uint64_t v[16], const uint64_t m[WORDS], const unsigned char *order)
 {
-    mix(v, 0, 4, 8, 12, m[order[0]], m[order[1]]);
-    mix(v, 1, 5, 9, 13, m[order[2]], m[order[3]]);
-    mix(v, 2, 6, 10, 14, m[order[4]], m[order[5]]);
-    mix(v, 3, 7, 11, 15, m[order[6]], m[order[7]]);
-    mix(v, 0, 5, 10, 15, m[order[8]], m[order[9]]);
-    mix(v, 1, 6, 11, 12, m[order[10]], m[order[11]]);
-    mix(v, 2, 7, 8, 13, m[order[12]], m[order[13]]);
-    mix(v, 3, 4, 9, 14, m[order[14]], m[order[15]]);
+    blake2b_mix(v, 0, 4, 8, 12, m[order[0]], m[order[1]]);
+    blake2b_mix(v, 1, 5, 9, 13, m[order[2]], m[order[3]]);
+    blake2b_mix(v, 2, 6, 10, 14, m[order[4]], m[order[5]]);
+    blake2b_mix(v, 3, 7, 11, 15, m[order[6]], m[order[7]]);
+    blake2b_mix(v, 0, 5, 10, 15, m[order[8]], m[order[9]]);
+    blake2b_mix(v, 1, 6, 11, 12, m[order[10]], m[order[11]]);
+    blake2b_mix(v, 2, 7, 8, 13, m[order[12]], m[order[13]]);
+    blake2b_mix(v, 3, 4, 9, 14, m[order[14]], m[order[15]]);
 }
 
 // `total` is the number of bytes up to the end of this block. A size_t can hold it.
-static void compress(uint64_t state[8], const char *block, size_t total, bool last)
+static void blake2b_compress(uint64_t state[8], const char *block, size_t total, bool last)
 {
     uint64_t m[WORDS], v[16];
 
@@ -76,18 +76,18 @@ static void compress(uint64_t state[8], const char *block, size_t total, bool la
     memcpy(v + 8, iv, sizeof iv);
     v[12] ^= total;
     v[14] = last ? ~v[14] : v[14];
-    mix_round(v, m, sigma[0]);
-    mix_round(v, m, sigma[1]);
-    mix_round(v, m, sigma[2]);
-    mix_round(v, m, sigma[3]);
-    mix_round(v, m, sigma[4]);
-    mix_round(v, m, sigma[5]);
-    mix_round(v, m, sigma[6]);
-    mix_round(v, m, sigma[7]);
-    mix_round(v, m, sigma[8]);
-    mix_round(v, m, sigma[9]);
-    mix_round(v, m, sigma[0]);
-    mix_round(v, m, sigma[1]);
+    blake2b_mix_round(v, m, sigma[0]);
+    blake2b_mix_round(v, m, sigma[1]);
+    blake2b_mix_round(v, m, sigma[2]);
+    blake2b_mix_round(v, m, sigma[3]);
+    blake2b_mix_round(v, m, sigma[4]);
+    blake2b_mix_round(v, m, sigma[5]);
+    blake2b_mix_round(v, m, sigma[6]);
+    blake2b_mix_round(v, m, sigma[7]);
+    blake2b_mix_round(v, m, sigma[8]);
+    blake2b_mix_round(v, m, sigma[9]);
+    blake2b_mix_round(v, m, sigma[0]);
+    blake2b_mix_round(v, m, sigma[1]);
     for (unsigned i = 0; i < 8; i++) {
         state[i] ^= v[i] ^ v[i + 8];
     }
@@ -104,7 +104,7 @@ void blake2b_init(struct blake2b *hash)
 void blake2b_update(struct blake2b *hash, const char *bytes, size_t len)
 {
     while (len - hash->taken > BLOCK) {
-        compress(hash->state, bytes + hash->taken, hash->taken + BLOCK, false);
+        blake2b_compress(hash->state, bytes + hash->taken, hash->taken + BLOCK, false);
         hash->taken += BLOCK;
     }
 }
@@ -119,7 +119,7 @@ void blake2b_finish(struct blake2b *hash, const char *bytes, size_t len,
     if (len > hash->taken) {
         memcpy(last, bytes + hash->taken, len - hash->taken);
     }
-    compress(hash->state, last, len, true);
+    blake2b_compress(hash->state, last, len, true);
     for (unsigned i = 0; i < BLAKE2B_LEN / 8; i++) {
         uint64_t word = htole64(hash->state[i]);
 

@@ -9,11 +9,11 @@ enum { BUILDER_FIRST = 4096 };
 // The longest blob: its size in pages must fit beside two flag bits.
 #define LEN_MAX ((size_t)1 << 41)
 
-// The slab of all blobs, so that memory of a burst of unread results returns to the system even if
-// other objects were allocated meanwhile. Larger blobs come from malloc, which maps each of them
+// The slab of all blobs, so that the memory of a burst of unread results returns to the system even
+// if other objects were allocated meanwhile. Larger blobs come from malloc, which maps each of them
 // separately.
-static struct slab memory;
-static bool memory_begun;
+static struct slab blob_slab;
+static bool blob_slab_ready;
 
 // Flag in blob->taken: the blob is from malloc, and the rest is its size in pages.
 #define FROM_MALLOC (UINT32_C(1) << 31)
@@ -21,88 +21,91 @@ static bool memory_begun;
 #define DIGESTED (UINT32_C(1) << 30)
 enum { PAGE = 4096 };
 
-static size_t to_pages(size_t size)
+static size_t blob_round_to_pages(size_t size)
 {
     return (size + PAGE - 1) / PAGE * PAGE;
 }
 
-static size_t taken_size(const struct blob *blob)
+static size_t blob_taken_size(const struct blob *blob)
 {
     uint32_t size = blob->taken & ~(FROM_MALLOC | DIGESTED);
 
     return blob->taken & FROM_MALLOC ? (size_t)size * PAGE : size;
 }
 
-static uint32_t taken_mark(size_t size)
+static uint32_t blob_taken_mark(size_t size)
 {
-    return size > SLAB_LARGEST ? FROM_MALLOC | (uint32_t)(to_pages(size) / PAGE) : (uint32_t)size;
+    return size > SLAB_LARGEST ? FROM_MALLOC | (uint32_t)(blob_round_to_pages(size) / PAGE)
+                               : (uint32_t)size;
 }
 
 // The size of a blob with room for `len` bytes, and their digest if it can have one.
-static size_t whole_size(size_t len)
+static size_t blob_whole_size(size_t len)
 {
     return sizeof(struct blob) + len + (len > BLOB_DIGEST_ABOVE ? BLAKE2B_LEN : 0);
 }
 
 // Allocates a blob for `len` bytes; its length is not set.
-static struct blob *allocate(size_t len)
+static struct blob *blob_alloc(size_t len)
 {
-    size_t size = whole_size(len);
+    size_t size = blob_whole_size(len);
     bool is_large = size > SLAB_LARGEST;
     struct blob *blob;
 
-    if (!memory_begun) {
-        slab_init(&memory);
-        memory.kind = MEMORY_BODIES;
-        memory_begun = true;
+    if (!blob_slab_ready) {
+        slab_init(&blob_slab);
+        blob_slab.kind = MEMORY_BODIES;
+        blob_slab_ready = true;
     }
     if (len > LEN_MAX) {
         return NULL;
     }
-    blob = is_large ? memory_alloc_of(MEMORY_BODIES, to_pages(size)) : slab_alloc(&memory, size);
+    blob = is_large ? memory_alloc_of(MEMORY_BODIES, blob_round_to_pages(size))
+                    : slab_alloc(&blob_slab, size);
     if (blob) {
         blob->refs = 1;
-        blob->taken = taken_mark(size);
+        blob->taken = blob_taken_mark(size);
     }
     return blob;
 }
 
-static void give_back(struct blob *blob)
+static void blob_free(struct blob *blob)
 {
     if (blob->taken & FROM_MALLOC) {
-        memory_free_of(MEMORY_BODIES, blob, taken_size(blob));
+        memory_free_of(MEMORY_BODIES, blob, blob_taken_size(blob));
     } else {
-        slab_free(&memory, blob, taken_size(blob));
+        slab_free(&blob_slab, blob, blob_taken_size(blob));
     }
 }
 
 // Resizes the blob to `room` bytes, at least its length. NULL: no memory, and the blob is
 // unchanged.
-static struct blob *move(struct blob *blob, size_t room)
+static struct blob *blob_resize(struct blob *blob, size_t room)
 {
-    size_t size = whole_size(room);
+    size_t size = blob_whole_size(room);
     struct blob *moved;
 
     if (blob->taken & FROM_MALLOC && size > SLAB_LARGEST && room <= LEN_MAX) {
         // Pages are remapped instead of copied.
-        moved = memory_resize_of(MEMORY_BODIES, blob, taken_size(blob), to_pages(size));
+        moved =
+            memory_resize_of(MEMORY_BODIES, blob, blob_taken_size(blob), blob_round_to_pages(size));
         if (moved) {
-            moved->taken = taken_mark(size);
+            moved->taken = blob_taken_mark(size);
         }
         return moved;
     }
-    moved = allocate(room);
+    moved = blob_alloc(room);
     if (moved) {
         moved->len = blob->len;
         memcpy(moved->bytes, blob->bytes, blob->len);
-        give_back(blob);
+        blob_free(blob);
     }
     return moved;
 }
 
 struct blob *blob_new(size_t len)
 {
-    struct blob *blob = allocate(len);
+    struct blob *blob = blob_alloc(len);
 
     if (blob) {
         blob->len = len;
@@ -129,7 +132,7 @@ struct blob *blob_ref(struct blob *blob)
 void blob_unref(struct blob *blob)
 {
     if (blob && --blob->refs == 0) {
-        give_back(blob);
+        blob_free(blob);
     }
 }
 
@@ -164,14 +167,14 @@ void blob_builder_hash(struct blob_builder *builder)
     }
 }
 
-static void builder_end_hash(struct blob_builder *builder)
+static void blob_builder_end_hash(struct blob_builder *builder)
 {
     memory_free(builder->hash, sizeof *builder->hash);
     builder->hash = NULL;
 }
 
 // Doubles the room, up to the total.
-static bool builder_grow(struct blob_builder *builder)
+static bool blob_builder_grow(struct blob_builder *builder)
 {
     size_t room = builder->room ? builder->room * 2 : BUILDER_FIRST;
     struct blob *blob;
@@ -182,7 +185,7 @@ static bool builder_grow(struct blob_builder *builder)
     if (builder->gives_way && !memory_has_room(room - builder->room)) {
         return false;
     }
-    blob = builder->blob ? move(builder->blob, room) : allocate(room);
+    blob = builder->blob ? blob_resize(builder->blob, room) : blob_alloc(room);
     if (!blob) {
         return false;
     }
@@ -196,7 +199,7 @@ static bool builder_grow(struct blob_builder *builder)
 
 bool blob_builder_room(struct blob_builder *builder, char **into, size_t *len)
 {
-    if ((!builder->blob || builder->blob->len == builder->room) && !builder_grow(builder)) {
+    if ((!builder->blob || builder->blob->len == builder->room) && !blob_builder_grow(builder)) {
         return false;
     }
     *into = builder->blob->bytes + builder->blob->len;
@@ -247,7 +250,7 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
     blob = builder->blob ? builder->blob : blob_new(builder->total);
     if (blob && builder->room > blob->len) {
         // The total was lowered to less than the room.
-        struct blob *fitting = move(blob, blob->len);
+        struct blob *fitting = blob_resize(blob, blob->len);
 
         if (fitting) {
             blob = fitting;
@@ -258,7 +261,7 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
                        (unsigned char *)blob->bytes + blob->len);
         blob->taken |= DIGESTED;
     }
-    builder_end_hash(builder);
+    blob_builder_end_hash(builder);
     *builder = (struct blob_builder){0};
     return blob;
 }
@@ -266,6 +269,6 @@ struct blob *blob_builder_finish(struct blob_builder *builder)
 void blob_builder_discard(struct blob_builder *builder)
 {
     blob_unref(builder->blob);
-    builder_end_hash(builder);
+    blob_builder_end_hash(builder);
     *builder = (struct blob_builder){0};
 }

@@ -4,32 +4,32 @@
 #include <stdint.h>
 
 // Returned instead of a position in a malformed glob.
-#define MALFORMED SIZE_MAX
+#define GLOB_MALFORMED SIZE_MAX
 
-static unsigned char byte_at(struct slice s, size_t at)
+static unsigned char glob_byte(struct slice s, size_t at)
 {
     return (unsigned char)s.ptr[at];
 }
 
 // Reads a byte of a set, or one end of a range, at `at`. Returns the position after it.
-static size_t member(struct slice glob, size_t at, unsigned char *byte)
+static size_t glob_read_member(struct slice glob, size_t at, unsigned char *byte)
 {
     if (at < glob.len && glob.ptr[at] == '\\') {
         at++;
     } else if (at + 1 < glob.len && glob.ptr[at] == '[' &&
                (glob.ptr[at + 1] == ':' || glob.ptr[at + 1] == '.' || glob.ptr[at + 1] == '=')) {
-        return MALFORMED;
+        return GLOB_MALFORMED;
     }
     if (at >= glob.len) {
-        return MALFORMED;
+        return GLOB_MALFORMED;
     }
-    *byte = byte_at(glob, at);
+    *byte = glob_byte(glob, at);
     return at + 1;
 }
 
 // Matches the byte against the set whose members begin at `at`. Returns the position after its
 // bracket.
-static size_t set(struct slice glob, size_t at, unsigned char byte, bool *fits)
+static size_t glob_match_set(struct slice glob, size_t at, unsigned char byte, bool *fits)
 {
     bool others = at < glob.len && (glob.ptr[at] == '!' || glob.ptr[at] == '^');
     bool found = false;
@@ -39,39 +39,39 @@ static size_t set(struct slice glob, size_t at, unsigned char byte, bool *fits)
     for (first = at; at == first || (at < glob.len && glob.ptr[at] != ']');) {
         unsigned char low = 0, high;
 
-        at = member(glob, at, &low);
+        at = glob_read_member(glob, at, &low);
         high = low;
-        if (at != MALFORMED && at + 1 < glob.len && glob.ptr[at] == '-' &&
+        if (at != GLOB_MALFORMED && at + 1 < glob.len && glob.ptr[at] == '-' &&
             glob.ptr[at + 1] != ']') {
-            at = member(glob, at + 1, &high);
+            at = glob_read_member(glob, at + 1, &high);
         }
-        if (at == MALFORMED || high < low) {
-            return MALFORMED;
+        if (at == GLOB_MALFORMED || high < low) {
+            return GLOB_MALFORMED;
         }
         found = found || (byte >= low && byte <= high);
     }
     *fits = found != others;
-    return at < glob.len ? at + 1 : MALFORMED;
+    return at < glob.len ? at + 1 : GLOB_MALFORMED;
 }
 
 // Matches one byte against the element at `at`, which is not a star. Returns the position after it.
-static size_t element(struct slice glob, size_t at, unsigned char byte, bool *fits)
+static size_t glob_match_element(struct slice glob, size_t at, unsigned char byte, bool *fits)
 {
     *fits = true;
     switch (glob.ptr[at]) {
     case '?':
         return at + 1;
     case '[':
-        return set(glob, at + 1, byte, fits);
+        return glob_match_set(glob, at + 1, byte, fits);
     case '\\':
         if (++at == glob.len) {
-            return MALFORMED;
+            return GLOB_MALFORMED;
         }
         break;
     default:
         break;
     }
-    *fits = byte_at(glob, at) == byte;
+    *fits = glob_byte(glob, at) == byte;
     return at + 1;
 }
 
@@ -96,9 +96,9 @@ bool glob_matches(struct slice glob, struct slice name)
             continue;
         }
         if (of < glob.len) {
-            next = element(glob, of, byte_at(name, at), &fits);
+            next = glob_match_element(glob, of, glob_byte(name, at), &fits);
         }
-        if (fits && next != MALFORMED) {
+        if (fits && next != GLOB_MALFORMED) {
             of = next;
             at++;
         } else if (starred) {
@@ -119,8 +119,8 @@ bool glob_valid(struct slice glob)
     bool fits;
 
     for (size_t at = 0; at < glob.len;) {
-        at = glob.ptr[at] == '*' ? at + 1 : element(glob, at, 0, &fits);
-        if (at == MALFORMED) {
+        at = glob.ptr[at] == '*' ? at + 1 : glob_match_element(glob, at, 0, &fits);
+        if (at == GLOB_MALFORMED) {
             return false;
         }
     }

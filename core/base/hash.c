@@ -5,43 +5,44 @@
 
 #include <string.h>
 
-enum { FIRST = 1 << HASH_FIRST_BITS };
+enum { HASH_FIRST = 1 << HASH_FIRST_BITS };
 
 // Chains are split in the order of their buckets, so the next ones are known. If the table is too
 // large for the cache, the chains of that many adjacent buckets are prefetched, which saves a
 // quarter of the time to insert the keys of four million jobs.
 enum { AHEAD = 8, LARGE = 1 << 15 };
-_Static_assert(FIRST % AHEAD == 0, "chains that are fetched together are in one segment");
+_Static_assert(HASH_FIRST % AHEAD == 0, "chains that are fetched together are in one segment");
 
 // The number of the highest bit of `n`, which is not 0.
-static unsigned top_bit(size_t n)
+static unsigned hash_top_bit(size_t n)
 {
     return 63 ^ (unsigned)__builtin_clzll((unsigned long long)n);
 }
 
 // The largest power of two that is at most `n`, which is not 0.
-static size_t floor_power(size_t n)
+static size_t hash_floor_power(size_t n)
 {
-    return (size_t)1 << top_bit(n);
+    return (size_t)1 << hash_top_bit(n);
 }
 
-// Segment 0 holds the first FIRST buckets, each later one twice as many: counted from FIRST, the
-// highest bit of a bucket's number gives its segment, and the other bits its index in it.
-static unsigned segment_of(size_t bucket)
+// Segment 0 holds the first HASH_FIRST buckets, each later one twice as many: counted from
+// HASH_FIRST, the highest bit of a bucket's number gives its segment, and the other bits its index
+// in it.
+static unsigned hash_segment_of(size_t bucket)
 {
-    return top_bit(bucket + FIRST) - HASH_FIRST_BITS;
+    return hash_top_bit(bucket + HASH_FIRST) - HASH_FIRST_BITS;
 }
 
-static struct hash_node **bucket_at(const struct hash *hash, size_t bucket)
+static struct hash_node **hash_bucket_at(const struct hash *hash, size_t bucket)
 {
-    size_t number = bucket + FIRST;
+    size_t number = bucket + HASH_FIRST;
 
-    return &hash->segments[segment_of(bucket)][number ^ floor_power(number)];
+    return &hash->segments[hash_segment_of(bucket)][number ^ hash_floor_power(number)];
 }
 
-static size_t bucket_of(const struct hash *hash, uint64_t value)
+static size_t hash_bucket_of(const struct hash *hash, uint64_t value)
 {
-    size_t round = floor_power(hash->buckets);
+    size_t round = hash_floor_power(hash->buckets);
     size_t bucket = (size_t)value & (2 * round - 1);
 
     return bucket < hash->buckets ? bucket : bucket & (round - 1);
@@ -52,21 +53,21 @@ void hash_init(struct hash *hash, uint64_t (*hash_of)(const struct hash_node *no
     *hash = (struct hash){.hash_of = hash_of};
 }
 
-static size_t segment_size(unsigned segment)
+static size_t hash_segment_size(unsigned segment)
 {
-    return ((size_t)FIRST << segment) * sizeof(struct hash_node *);
+    return ((size_t)HASH_FIRST << segment) * sizeof(struct hash_node *);
 }
 
-static void segment_free(struct hash *hash, unsigned segment)
+static void hash_segment_free(struct hash *hash, unsigned segment)
 {
-    memory_free_of(MEMORY_INDEXES, hash->segments[segment], segment_size(segment));
+    memory_free_of(MEMORY_INDEXES, hash->segments[segment], hash_segment_size(segment));
     hash->segments[segment] = NULL;
 }
 
 void hash_clear(struct hash *hash)
 {
     for (unsigned i = 0; i < HASH_SEGMENTS; i++) {
-        segment_free(hash, i);
+        hash_segment_free(hash, i);
     }
     hash->count = 0;
     hash->buckets = 0;
@@ -75,24 +76,24 @@ void hash_clear(struct hash *hash)
 
 bool hash_make_segment(struct hash *hash)
 {
-    size_t len = hash->room + FIRST;
-    unsigned segment = segment_of(hash->room);
+    size_t len = hash->room + HASH_FIRST;
+    unsigned segment = hash_segment_of(hash->room);
 
     if (segment < HASH_SEGMENTS) {
-        hash->segments[segment] = memory_zeroed_of(MEMORY_INDEXES, segment_size(segment));
+        hash->segments[segment] = memory_zeroed_of(MEMORY_INDEXES, hash_segment_size(segment));
         if (hash->segments[segment]) {
             hash->room += len;
         }
     }
     if (hash->buckets == 0 && hash->room > 0) {
-        hash->buckets = FIRST;
+        hash->buckets = HASH_FIRST;
     }
     return hash->buckets > 0;
 }
 
 struct hash_node *hash_first(const struct hash *hash, uint64_t value)
 {
-    return hash->buckets ? *bucket_at(hash, bucket_of(hash, value)) : NULL;
+    return hash->buckets ? *hash_bucket_at(hash, hash_bucket_of(hash, value)) : NULL;
 }
 
 struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint64_t *last)
@@ -107,17 +108,17 @@ struct hash_node *hash_stretch(const struct hash *hash, uint64_t position, uint6
     }
     // A bucket holds the hashes that agree in their lowest bits, one bit more if it was split in
     // this round. With the bits reversed, these are adjacent.
-    round = floor_power(hash->buckets);
-    bucket = bucket_of(hash, value);
+    round = hash_floor_power(hash->buckets);
+    bucket = hash_bucket_of(hash, value);
     bits = (unsigned)__builtin_ctzll(round);
     bits += (bucket & (round - 1)) + round < hash->buckets;
     *last = position | UINT64_MAX >> bits;
-    return *bucket_at(hash, bucket);
+    return *hash_bucket_at(hash, bucket);
 }
 
 // Moves the nodes of the chain whose hashes have that bit to an empty bucket.
-static void divide(const struct hash *hash, struct hash_node **from, struct hash_node **into,
-                   uint64_t bit)
+static void hash_split_chain(const struct hash *hash, struct hash_node **from,
+                             struct hash_node **into, uint64_t bit)
 {
     while (*from) {
         struct hash_node *node = *from;
@@ -134,16 +135,16 @@ static void divide(const struct hash *hash, struct hash_node **from, struct hash
 }
 
 // The chain that is split when that bucket is added.
-static struct hash_node **divided_for(const struct hash *hash, size_t added)
+static struct hash_node **hash_chain_to_split(const struct hash *hash, size_t added)
 {
-    return bucket_at(hash, added - floor_power(added));
+    return hash_bucket_at(hash, added - hash_floor_power(added));
 }
 
 // Prefetches the first nodes of the chains to be split soon, and the second nodes of nearer ones.
-static void fetch_ahead(const struct hash *hash, size_t added)
+static void hash_prefetch(const struct hash *hash, size_t added)
 {
-    struct hash_node **next = divided_for(hash, added + AHEAD);
-    struct hash_node **later = divided_for(hash, added + 2 * AHEAD);
+    struct hash_node **next = hash_chain_to_split(hash, added + AHEAD);
+    struct hash_node **later = hash_chain_to_split(hash, added + 2 * AHEAD);
 
     for (size_t i = 0; i < AHEAD; i++) {
         PREFETCH(later[i]);
@@ -154,7 +155,7 @@ static void fetch_ahead(const struct hash *hash, size_t added)
 }
 
 // Adds the next bucket, if its segment exists, and splits the chain that held its nodes.
-static void grow(struct hash *hash)
+static void hash_grow(struct hash *hash)
 {
     size_t added = hash->buckets;
 
@@ -163,19 +164,20 @@ static void grow(struct hash *hash)
     }
     hash->buckets++;
     if (added >= LARGE && added % AHEAD == 0) {
-        fetch_ahead(hash, added);
+        hash_prefetch(hash, added);
     }
-    divide(hash, divided_for(hash, added), bucket_at(hash, added), floor_power(added));
+    hash_split_chain(hash, hash_chain_to_split(hash, added), hash_bucket_at(hash, added),
+                     hash_floor_power(added));
 }
 
 // Removes the last bucket and returns its nodes to the chain that it was split from. A segment is
 // freed only when half of the previous one is unused, too, so that a size at the border does not
 // allocate and free repeatedly.
-static void shrink(struct hash *hash)
+static void hash_shrink(struct hash *hash)
 {
     size_t last = hash->buckets - 1;
-    struct hash_node **from = bucket_at(hash, last);
-    struct hash_node **into = bucket_at(hash, last - floor_power(last));
+    struct hash_node **from = hash_bucket_at(hash, last);
+    struct hash_node **into = hash_bucket_at(hash, last - hash_floor_power(last));
     unsigned unused;
 
     while (*into) {
@@ -184,10 +186,10 @@ static void shrink(struct hash *hash)
     *into = *from;
     *from = NULL;
     hash->buckets = last;
-    unused = segment_of(last + last / 2) + 1;
+    unused = hash_segment_of(last + last / 2) + 1;
     if (unused < HASH_SEGMENTS && hash->segments[unused]) {
-        segment_free(hash, unused);
-        hash->room = ((size_t)FIRST << unused) - FIRST;
+        hash_segment_free(hash, unused);
+        hash->room = ((size_t)HASH_FIRST << unused) - HASH_FIRST;
     }
 }
 
@@ -196,18 +198,18 @@ void hash_insert(struct hash *hash, struct hash_node *node)
     struct hash_node **bucket;
 
     if (hash->count >= hash->buckets) {
-        grow(hash);
+        hash_grow(hash);
     }
-    bucket = bucket_at(hash, bucket_of(hash, hash->hash_of(node)));
+    bucket = hash_bucket_at(hash, hash_bucket_of(hash, hash->hash_of(node)));
     node->next = *bucket;
     *bucket = node;
     hash->count++;
 }
 
 // The pointer to a node that is in the table.
-static struct hash_node **link_to(const struct hash *hash, const struct hash_node *node)
+static struct hash_node **hash_link_to(const struct hash *hash, const struct hash_node *node)
 {
-    struct hash_node **link = bucket_at(hash, bucket_of(hash, hash->hash_of(node)));
+    struct hash_node **link = hash_bucket_at(hash, hash_bucket_of(hash, hash->hash_of(node)));
 
     while (*link != node) {
         ENSURE(*link);
@@ -218,18 +220,18 @@ static struct hash_node **link_to(const struct hash *hash, const struct hash_nod
 
 void hash_replace(struct hash *hash, struct hash_node *old, struct hash_node *node)
 {
-    *link_to(hash, old) = node;
+    *hash_link_to(hash, old) = node;
     node->next = old->next;
     old->next = NULL;
 }
 
 void hash_remove(struct hash *hash, struct hash_node *node)
 {
-    *link_to(hash, node) = node->next;
+    *hash_link_to(hash, node) = node->next;
     node->next = NULL;
     hash->count--;
     // Two buckets per node, so that the last node leaves no bucket that is not needed.
-    for (int i = 0; i < 2 && hash->buckets > FIRST && hash->count < hash->buckets / 2; i++) {
-        shrink(hash);
+    for (int i = 0; i < 2 && hash->buckets > HASH_FIRST && hash->count < hash->buckets / 2; i++) {
+        hash_shrink(hash);
     }
 }

@@ -3,7 +3,8 @@
 #define TANDEM_CORE_BASE_LIST_H
 
 // An intrusive doubly linked list with a sentinel. A node that is in no list points at itself, so
-// that removing it again does no harm. No function allocates or fails; all but list_each are O(1).
+// that removing it again does no harm. No function allocates or fails; all but list_each and
+// list_sort() are O(1).
 
 #include "core/base/macros.h"
 
@@ -77,5 +78,11 @@ static inline void list_remove(struct list_node *node)
     node->next->prev = node->prev;
     list_init(node);
 }
+
+typedef bool (*list_before)(const struct list_node *a, const struct list_node *b);
+
+// Sorts the list by a stable merge sort of its sorted runs: an almost sorted list costs little more
+// than a walk.
+void list_sort(struct list_node *list, list_before before);
 
 #endif

@@ -16,10 +16,10 @@ void memory_set_limit(size_t bytes)
 
 bool memory_has_room(size_t bytes)
 {
-    size_t counted = memory_counted();
+    size_t memory_count_block = memory_counted();
     size_t short_at = memory_read(&memory_marks.short_at);
 
-    return counted <= short_at && bytes <= short_at - counted;
+    return memory_count_block <= short_at && bytes <= short_at - memory_count_block;
 }
 
 size_t memory_counted_of(enum memory_kind kind)
@@ -48,7 +48,7 @@ const char *memory_kind_word(enum memory_kind kind)
 }
 
 // Counts a block unless it is NULL, and returns it.
-static void *counted(enum memory_kind kind, void *block, size_t size)
+static void *memory_count_block(enum memory_kind kind, void *block, size_t size)
 {
     if (block) {
         memory_count_of(kind, size);
@@ -58,17 +58,17 @@ static void *counted(enum memory_kind kind, void *block, size_t size)
 
 void *memory_alloc_of(enum memory_kind kind, size_t size)
 {
-    return counted(kind, malloc(size), size);
+    return memory_count_block(kind, malloc(size), size);
 }
 
 void *memory_zeroed_of(enum memory_kind kind, size_t size)
 {
-    return counted(kind, calloc(1, size), size);
+    return memory_count_block(kind, calloc(1, size), size);
 }
 
 void *memory_resize_of(enum memory_kind kind, void *block, size_t old_size, size_t size)
 {
-    void *resized = counted(kind, realloc(block, size), size);
+    void *resized = memory_count_block(kind, realloc(block, size), size);
 
     if (resized) {
         memory_uncount_of(kind, old_size);

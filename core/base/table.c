@@ -5,12 +5,12 @@
 
 #define PAGE_SIZE (TABLE_PAGE * sizeof(union table_slot))
 
-static union table_slot *slot_at(const struct table *table, uint32_t place)
+static union table_slot *table_slot_at(const struct table *table, uint32_t place)
 {
     return &table->pages[place >> TABLE_PAGE_BITS][place & (TABLE_PAGE - 1)];
 }
 
-static uintptr_t vacant_mark(uint32_t next)
+static uintptr_t table_vacant_mark(uint32_t next)
 {
     return ((uintptr_t)next << 1) | 1;
 }
@@ -30,7 +30,7 @@ void table_clear(struct table *table)
 }
 
 // Doubles the directory, which is 64 times smaller than the pages.
-static bool grow_directory(struct table *table)
+static bool table_grow_directory(struct table *table)
 {
     uint32_t room = table->page_room ? table->page_room * 2 : 4;
     union table_slot **pages = memory_resize_of(
@@ -53,7 +53,7 @@ bool table_make_room(struct table *table)
         return true;
     }
     if (first >= TABLE_NONE - TABLE_PAGE ||
-        (table->page_count == table->page_room && !grow_directory(table))) {
+        (table->page_count == table->page_room && !table_grow_directory(table))) {
         return false;
     }
     page = memory_alloc_of(MEMORY_INDEXES, PAGE_SIZE);
@@ -61,7 +61,7 @@ bool table_make_room(struct table *table)
         return false;
     }
     for (uint32_t i = 0; i < TABLE_PAGE; i++) {
-        page[i].vacant = vacant_mark(i + 1 < TABLE_PAGE ? first + i + 1 : TABLE_NONE);
+        page[i].vacant = table_vacant_mark(i + 1 < TABLE_PAGE ? first + i + 1 : TABLE_NONE);
     }
     table->pages[table->page_count++] = page;
     table->vacant = first;
@@ -74,7 +74,7 @@ uint32_t table_put(struct table *table, void *thing)
     union table_slot *slot;
 
     ENSURE(place != TABLE_NONE);
-    slot = slot_at(table, place);
+    slot = table_slot_at(table, place);
     table->vacant = (uint32_t)(slot->vacant >> 1);
     slot->thing = thing;
     return place;
@@ -82,14 +82,14 @@ uint32_t table_put(struct table *table, void *thing)
 
 void table_remove(struct table *table, uint32_t place)
 {
-    slot_at(table, place)->vacant = vacant_mark(table->vacant);
+    table_slot_at(table, place)->vacant = table_vacant_mark(table->vacant);
     table->vacant = place;
 }
 
 void *table_next(const struct table *table, uint32_t *place)
 {
     for (; *place >> TABLE_PAGE_BITS < table->page_count; ++*place) {
-        union table_slot *slot = slot_at(table, *place);
+        union table_slot *slot = table_slot_at(table, *place);
 
         if (!(slot->vacant & 1)) {
             ++*place;

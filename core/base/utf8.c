@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/utf8.h"
 
-static bool within(unsigned char byte, unsigned low, unsigned high)
+static bool utf8_byte_in(unsigned char byte, unsigned low, unsigned high)
 {
     return byte >= low && byte <= high;
 }
@@ -16,18 +16,18 @@ size_t utf8_sequence(const unsigned char *at, size_t left)
     if (len == 1) {
         return 1;
     }
-    if (!within(first, 0xc2, 0xf4) || left < len ||
-        !within(at[1],
-                first == 0xe0   ? 0xa0
-                : first == 0xf0 ? 0x90
-                                : 0x80,
-                first == 0xed   ? 0x9f
-                : first == 0xf4 ? 0x8f
-                                : 0xbf)) {
+    if (!utf8_byte_in(first, 0xc2, 0xf4) || left < len ||
+        !utf8_byte_in(at[1],
+                      first == 0xe0   ? 0xa0
+                      : first == 0xf0 ? 0x90
+                                      : 0x80,
+                      first == 0xed   ? 0x9f
+                      : first == 0xf4 ? 0x8f
+                                      : 0xbf)) {
         return 0;
     }
     for (size_t i = 2; i < len; i++) {
-        if (!within(at[i], 0x80, 0xbf)) {
+        if (!utf8_byte_in(at[i], 0x80, 0xbf)) {
             return 0;
         }
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The containers of the core, each for itself and against an array that is searched end to end.
 #include "core/base/list.h"
-#include "core/base/list_sort.h"
 #include "core/base/table.h"
 #include "core/base/tree.h"
 

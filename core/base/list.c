@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/base/list_sort.h"
+#include "core/base/list.h"
 
 // The end of the run that begins at `node`: the first node that comes before its predecessor, or
 // the list itself.
-static struct list_node *run_end(const struct list_node *list, struct list_node *node,
-                                 list_before before)
+static struct list_node *list_run_end(const struct list_node *list, struct list_node *node,
+                                      list_before before)
 {
     do {
         node = node->next;
@@ -13,8 +13,8 @@ static struct list_node *run_end(const struct list_node *list, struct list_node 
 }
 
 // Merges two adjacent runs.
-static void merge(struct list_node *first, struct list_node *second, const struct list_node *end,
-                  list_before before)
+static void list_merge_runs(struct list_node *first, struct list_node *second,
+                            const struct list_node *end, list_before before)
 {
     while (first != second && second != end) {
         if (before(second, first)) {
@@ -38,11 +38,11 @@ void list_sort(struct list_node *list, list_before before)
 
         sorted = true;
         while (first != list) {
-            struct list_node *second = run_end(list, first, before);
-            struct list_node *end = second == list ? list : run_end(list, second, before);
+            struct list_node *second = list_run_end(list, first, before);
+            struct list_node *end = second == list ? list : list_run_end(list, second, before);
 
             sorted = sorted && second == list;
-            merge(first, second, end, before);
+            list_merge_runs(first, second, end, before);
             first = end;
         }
     } while (!sorted);
