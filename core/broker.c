@@ -6,7 +6,6 @@
 #include "core/key.h"
 #include "core/outcome.h"
 #include "core/rate_memo.h"
-#include "core/turn.h"
 #include "core/watch.h"
 
 #include <stdlib.h>
@@ -84,15 +83,6 @@ static void queue_free_with_jobs(struct broker *broker, struct queue *queue)
     }
     queue_forget_pause(broker, queue);
     queue_free(broker, queue);
-}
-
-void broker_dismantle(struct broker *broker)
-{
-    while (!list_empty(&broker->closing)) {
-        unsigned budget = BROKER_SLICE;
-
-        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
-    }
 }
 
 void broker_free(struct broker *broker)

@@ -82,20 +82,6 @@ bool grants_same(const struct grants *a, const struct grants *b)
     return true;
 }
 
-unsigned grants_on(const struct grants *grants, struct slice name)
-{
-    unsigned rights = 0;
-
-    for (size_t i = 0; i < grants->count; i++) {
-        const struct grant *grant = &grants->list[i];
-
-        if ((grant->rights & ~rights) && glob_matches(grant->queues, name)) {
-            rights |= grant->rights;
-        }
-    }
-    return rights;
-}
-
 bool grants_have(const struct grants *grants, enum right right, struct slice name, size_t *looked)
 {
     *looked = 0;

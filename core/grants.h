@@ -49,9 +49,6 @@ bool grants_shared(const struct grants *grants);
 // True if both have the same rights on the same globs, in the same order, or both are NULL.
 bool grants_same(const struct grants *a, const struct grants *b);
 
-// All rights on the queue of that name. `grants` is not NULL.
-unsigned grants_on(const struct grants *grants, struct slice name);
-
 // True if they include that right on the queue of that name. `looked` becomes the number of globs
 // that the name was compared with. `grants` is not NULL.
 bool grants_have(const struct grants *grants, enum right right, struct slice name, size_t *looked);

@@ -78,10 +78,6 @@ struct job_filter {
         .max_age_for = NSEC_NEVER, .max_pri = UINT32_MAX, .max_body = SIZE_MAX                     \
     }
 
-// True if the job matches; its state is compared if the filter names any. `contains` is ignored:
-// the search may take long, so that only a sweep makes it.
-bool job_fits(const struct broker *broker, const struct job *job, const struct job_filter *filter);
-
 struct sweep_counts {
     uint64_t looked;    // jobs that were looked at
     uint64_t done;      // jobs that matched and were changed, or would be

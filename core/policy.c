@@ -174,23 +174,6 @@ void broker_use_policies(struct broker *broker, struct policy_copies *copies)
     free(copies);
 }
 
-enum status broker_set_policies(struct broker *broker, const struct policy_rule *rules,
-                                size_t count)
-{
-    struct policy_copies *copies = NULL;
-    enum status status = policies_copy(rules, count, &copies);
-
-    if (status == STATUS_OK) {
-        broker_use_policies(broker, copies);
-    }
-    return status;
-}
-
-bool broker_policies_settled(const struct broker *broker)
-{
-    return !broker->policies.changed;
-}
-
 struct queue *policies_walk(struct broker *broker, unsigned *budget)
 {
     struct policies *policies = &broker->policies;

@@ -82,24 +82,17 @@ struct policy_rule {
     struct policy_spec spec;
 };
 
-// Puts these rules, which are copied, into force. New queues have theirs at once, other queues get
-// theirs in slices of the next ticks. STATUS_NO_MEMORY and STATUS_TOO_LARGE (more than
-// POLICY_RULES_MAX): nothing has changed.
-enum status broker_set_policies(struct broker *broker, const struct policy_rule *rules,
-                                size_t count) MUST_USE;
-
-// The same in two steps, for a host with other steps that may fail in between. First the rules are
-// copied; STATUS_NO_MEMORY and STATUS_TOO_LARGE: `*copies` is unchanged.
+// Rules are set in two steps, since a host has other steps that may fail in between. First the
+// rules are copied. STATUS_NO_MEMORY and STATUS_TOO_LARGE (more than POLICY_RULES_MAX): `*copies`
+// is unchanged.
 struct policy_copies;
 enum status policies_copy(const struct policy_rule *rules, size_t count,
                           struct policy_copies **copies) MUST_USE;
-// Then the copies come into force, and the broker owns them.
+// Then the copies come into force, and the broker owns them. New queues have their rules at once,
+// other queues get theirs in slices of the next ticks.
 void broker_use_policies(struct broker *broker, struct policy_copies *copies);
 // Or they are freed. NULL is allowed.
 void policies_discard(struct policy_copies *copies);
-
-// True if all queues have the policies that were set last.
-bool broker_policies_settled(const struct broker *broker);
 
 // The rule of the queue; NULL for none. Borrowed until the next tick.
 const struct policy_rule *queue_policy(const struct queue *queue);

@@ -152,7 +152,4 @@ void queue_snapshot_rewind(struct queue_snapshot *snapshot);
 
 void queue_snapshot_end(struct broker *broker, struct queue_snapshot *snapshot);
 
-// The number of removed queues that are retained for snapshots, or not freed yet.
-uint64_t broker_snapshot_queues(const struct broker *broker);
-
 #endif

@@ -194,8 +194,3 @@ void queue_snapshot_end(struct broker *broker, struct queue_snapshot *snapshot)
     list_remove(&snapshot->sorting);
     list_remove(&snapshot->all);
 }
-
-uint64_t broker_snapshot_queues(const struct broker *broker)
-{
-    return broker->snapshots.retained;
-}

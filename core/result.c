@@ -207,18 +207,6 @@ bool broker_result(const struct broker *broker, uint64_t id, struct result *resu
     return memo && result_decode(memo, result);
 }
 
-bool broker_result_next(const struct broker *broker, uint64_t *cursor, struct result *result)
-{
-    const struct memo *memo;
-
-    while ((memo = broker_memo_next(broker, MEMO_RESULT, cursor))) {
-        if (result_decode(memo, result)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 uint64_t broker_results_position(const struct broker *broker)
 {
     return broker->memos.position;

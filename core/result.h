@@ -50,9 +50,6 @@ struct result {
 // the queue.
 bool broker_result(const struct broker *broker, uint64_t id, struct result *result);
 
-// The next result behind `*cursor`, which is 0 at first and stays valid; false at the end.
-bool broker_result_next(const struct broker *broker, uint64_t *cursor, struct result *result);
-
 uint64_t broker_results_position(const struct broker *broker);
 
 // Has the session told of the job from now on, by a watch that broker_unwatch() ends. A follower

@@ -7,7 +7,6 @@
 
 #include "core/base/memory.h"
 #include "core/image.h"
-#include "core/import.h"
 #include "core/key.h"
 #include "core/match.h"
 #include "core/observe.h"

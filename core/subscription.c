@@ -46,6 +46,237 @@ struct subscription *session_find(const struct session *session, const struct qu
     return NULL;
 }
 
+//
+// Walks over the subscriptions of a session
+//
+
+struct queue *session_queue_next(const struct session *session, const struct subscription **cursor)
+{
+    const struct list_node *at = *cursor ? &(*cursor)->in_session : &session->subscribed;
+
+    if (at->next == &session->subscribed) {
+        return NULL;
+    }
+    *cursor = list_item(at->next, struct subscription, in_session);
+    return subscription_queue(*cursor);
+}
+
+static struct subscription *subscription_before(const struct session *session,
+                                                const struct list_node *at)
+{
+    return at->prev == &session->subscribed ? NULL
+                                            : list_item(at->prev, struct subscription, in_session);
+}
+
+void subscription_walk_begin(struct subscription_walk *walk, const struct session *session)
+{
+    list_init(&walk->in_session);
+    walk->next = subscription_before(session, &session->subscribed);
+}
+
+struct queue *subscription_walk_next(struct subscription_walk *walk)
+{
+    struct subscription *subscription = walk->next;
+
+    if (!subscription) {
+        return NULL;
+    }
+    walk->next = subscription_before(subscription->session, &subscription->in_session);
+    return subscription_queue(subscription);
+}
+
+bool subscription_walk_keep(struct subscription_walk *walk)
+{
+    struct session_extra *extra = walk->next ? session_extra(walk->next->session) : NULL;
+
+    if (extra && !list_linked(&walk->in_session)) {
+        list_append(&extra->walks, &walk->in_session);
+    }
+    return extra || !walk->next;
+}
+
+void subscription_walk_end(struct subscription_walk *walk)
+{
+    list_remove(&walk->in_session);
+    walk->next = NULL;
+}
+
+void subscription_walks_stop(struct session *session)
+{
+    while (session->extra && !list_empty(&session->extra->walks)) {
+        subscription_walk_end(
+            list_item(list_first(&session->extra->walks), struct subscription_walk, in_session));
+    }
+}
+
+// Moves the walks whose next subscription is this one behind it. A session has few walks.
+static void subscription_walks_pass_over(const struct subscription *subscription)
+{
+    const struct session *session = subscription->session;
+
+    if (!session->extra) {
+        return;
+    }
+    list_each (node, &session->extra->walks) {
+        struct subscription_walk *walk = list_item(node, struct subscription_walk, in_session);
+
+        if (walk->next == subscription) {
+            (void)subscription_walk_next(walk);
+        }
+    }
+}
+
+//
+// Round robin
+//
+
+static bool takes_turns(const struct session *session)
+{
+    return session->choice == CHOICE_IN_TURN;
+}
+
+static struct subscription *in_round_robin(const struct tree_node *node)
+{
+    return container_of((struct tree_node *)(uintptr_t)node, struct subscription, in_round_robin);
+}
+
+static bool round_robin_before(const struct tree_node *a, const struct tree_node *b)
+{
+    return in_round_robin(a)->turn < in_round_robin(b)->turn;
+}
+
+static void round_robin_insert(struct subscription *subscription)
+{
+    tree_insert(&subscription->session->round_robin->tree, &subscription->in_round_robin->tree,
+                round_robin_before);
+}
+
+static void round_robin_remove(struct subscription *subscription)
+{
+    struct round_robin *order = subscription->session->round_robin;
+
+    if (subscription->idle) {
+        list_remove(&subscription->in_round_robin->idle);
+        order->idle_count--;
+        subscription->idle = false;
+    } else {
+        tree_remove(&order->tree, &subscription->in_round_robin->tree, round_robin_before);
+    }
+}
+
+void round_robin_init(struct session *session)
+{
+    if (takes_turns(session)) {
+        list_init(&session->round_robin->idle);
+    }
+}
+
+// From the middle of the range, turns of new subscriptions fall, and turns of served ones rise.
+static void round_robin_draw(struct subscription *subscription, bool served)
+{
+    uint64_t turn = ++subscription->session->broker->next.turn;
+
+    subscription->turn =
+        SUBSCRIPTION_TURN_MAX & (SUBSCRIPTION_TURN_MAX / 2 + (served ? turn : 0 - turn));
+    round_robin_insert(subscription);
+}
+
+// Its turn comes first.
+static void round_robin_join(struct subscription *subscription)
+{
+    if (takes_turns(subscription->session)) {
+        round_robin_draw(subscription, false);
+    }
+}
+
+static void round_robin_leave(struct subscription *subscription)
+{
+    if (takes_turns(subscription->session)) {
+        round_robin_remove(subscription);
+    }
+}
+
+void round_robin_to_back(struct subscription *subscription)
+{
+    if (takes_turns(subscription->session)) {
+        round_robin_remove(subscription);
+        round_robin_draw(subscription, true);
+    }
+}
+
+void round_robin_set_idle(struct subscription *subscription)
+{
+    struct round_robin *order = subscription->session->round_robin;
+
+    if (takes_turns(subscription->session)) {
+        round_robin_remove(subscription);
+        subscription->idle = true;
+        list_append(&order->idle, &subscription->in_round_robin->idle);
+        order->idle_count++;
+    }
+}
+
+static void round_robin_wake(struct subscription *subscription)
+{
+    round_robin_remove(subscription);
+    round_robin_insert(subscription);
+}
+
+static size_t round_robin_wake_all(struct round_robin *order)
+{
+    size_t count = order->idle_count;
+
+    while (!list_empty(&order->idle)) {
+        round_robin_wake(list_item(list_first(&order->idle), struct subscription, in_round_robin));
+    }
+    return count;
+}
+
+size_t round_robin_wake_opened(struct session *session)
+{
+    const struct broker *broker = session->broker;
+    struct list_node *node = broker->open.in_order.prev;
+    size_t looks = 0;
+
+    if (!takes_turns(session)) {
+        return 0;
+    }
+    for (; session->round_robin->idle_count > 0 && node != &broker->open.in_order;
+         node = node->prev) {
+        const struct queue *queue = list_item(node, struct queue, opening);
+        struct subscription *subscription;
+
+        if (queue->opened <= session->round_robin->seen) {
+            break;
+        }
+        if (looks++ > session->round_robin->idle_count) {
+            looks += round_robin_wake_all(session->round_robin);
+            break;
+        }
+        subscription = session_find(session, queue);
+        if (subscription && subscription->idle) {
+            round_robin_wake(subscription);
+        }
+    }
+    session->round_robin->seen = broker->open.last;
+    return looks;
+}
+
+struct subscription *round_robin_next(const struct session *session,
+                                      const struct subscription *after)
+{
+    const struct tree *tree = &session->round_robin->tree;
+    const struct tree_node *node =
+        after ? tree_after(tree, &after->in_round_robin->tree, round_robin_before)
+              : tree_first(tree);
+
+    return node ? in_round_robin(node) : NULL;
+}
+
+//
+// Beginning and ending subscriptions
+//
+
 void subscription_set_terms(struct subscription *subscription,
                             const struct subscription_terms *terms)
 {
@@ -129,222 +360,4 @@ void subscription_remove(struct subscription *subscription)
     session->subscriptions--;
     queue->subscriptions--;
     slab_free(&session->broker->slab, subscription, subscription_size(session));
-}
-
-struct queue *session_queue_next(const struct session *session, const struct subscription **cursor)
-{
-    const struct list_node *at = *cursor ? &(*cursor)->in_session : &session->subscribed;
-
-    if (at->next == &session->subscribed) {
-        return NULL;
-    }
-    *cursor = list_item(at->next, struct subscription, in_session);
-    return subscription_queue(*cursor);
-}
-
-static struct subscription *subscription_before(const struct session *session,
-                                                const struct list_node *at)
-{
-    return at->prev == &session->subscribed ? NULL
-                                            : list_item(at->prev, struct subscription, in_session);
-}
-
-void subscription_walk_begin(struct subscription_walk *walk, const struct session *session)
-{
-    list_init(&walk->in_session);
-    walk->next = subscription_before(session, &session->subscribed);
-}
-
-struct queue *subscription_walk_next(struct subscription_walk *walk)
-{
-    struct subscription *subscription = walk->next;
-
-    if (!subscription) {
-        return NULL;
-    }
-    walk->next = subscription_before(subscription->session, &subscription->in_session);
-    return subscription_queue(subscription);
-}
-
-bool subscription_walk_keep(struct subscription_walk *walk)
-{
-    struct session_extra *extra = walk->next ? session_extra(walk->next->session) : NULL;
-
-    if (extra && !list_linked(&walk->in_session)) {
-        list_append(&extra->walks, &walk->in_session);
-    }
-    return extra || !walk->next;
-}
-
-void subscription_walk_end(struct subscription_walk *walk)
-{
-    list_remove(&walk->in_session);
-    walk->next = NULL;
-}
-
-void subscription_walks_stop(struct session *session)
-{
-    while (session->extra && !list_empty(&session->extra->walks)) {
-        subscription_walk_end(
-            list_item(list_first(&session->extra->walks), struct subscription_walk, in_session));
-    }
-}
-
-// A session has few walks.
-void subscription_walks_pass_over(const struct subscription *subscription)
-{
-    const struct session *session = subscription->session;
-
-    if (!session->extra) {
-        return;
-    }
-    list_each (node, &session->extra->walks) {
-        struct subscription_walk *walk = list_item(node, struct subscription_walk, in_session);
-
-        if (walk->next == subscription) {
-            (void)subscription_walk_next(walk);
-        }
-    }
-}
-
-static bool takes_turns(const struct session *session)
-{
-    return session->choice == CHOICE_IN_TURN;
-}
-
-static struct subscription *in_round_robin(const struct tree_node *node)
-{
-    return container_of((struct tree_node *)(uintptr_t)node, struct subscription, in_round_robin);
-}
-
-static bool round_robin_before(const struct tree_node *a, const struct tree_node *b)
-{
-    return in_round_robin(a)->turn < in_round_robin(b)->turn;
-}
-
-static void round_robin_insert(struct subscription *subscription)
-{
-    tree_insert(&subscription->session->round_robin->tree, &subscription->in_round_robin->tree,
-                round_robin_before);
-}
-
-static void round_robin_remove(struct subscription *subscription)
-{
-    struct round_robin *order = subscription->session->round_robin;
-
-    if (subscription->idle) {
-        list_remove(&subscription->in_round_robin->idle);
-        order->idle_count--;
-        subscription->idle = false;
-    } else {
-        tree_remove(&order->tree, &subscription->in_round_robin->tree, round_robin_before);
-    }
-}
-
-void round_robin_init(struct session *session)
-{
-    if (takes_turns(session)) {
-        list_init(&session->round_robin->idle);
-    }
-}
-
-// From the middle of the range, turns of new subscriptions fall, and turns of served ones rise.
-static void round_robin_draw(struct subscription *subscription, bool served)
-{
-    uint64_t turn = ++subscription->session->broker->next.turn;
-
-    subscription->turn =
-        SUBSCRIPTION_TURN_MAX & (SUBSCRIPTION_TURN_MAX / 2 + (served ? turn : 0 - turn));
-    round_robin_insert(subscription);
-}
-
-void round_robin_join(struct subscription *subscription)
-{
-    if (takes_turns(subscription->session)) {
-        round_robin_draw(subscription, false);
-    }
-}
-
-void round_robin_leave(struct subscription *subscription)
-{
-    if (takes_turns(subscription->session)) {
-        round_robin_remove(subscription);
-    }
-}
-
-void round_robin_to_back(struct subscription *subscription)
-{
-    if (takes_turns(subscription->session)) {
-        round_robin_remove(subscription);
-        round_robin_draw(subscription, true);
-    }
-}
-
-void round_robin_set_idle(struct subscription *subscription)
-{
-    struct round_robin *order = subscription->session->round_robin;
-
-    if (takes_turns(subscription->session)) {
-        round_robin_remove(subscription);
-        subscription->idle = true;
-        list_append(&order->idle, &subscription->in_round_robin->idle);
-        order->idle_count++;
-    }
-}
-
-static void round_robin_wake(struct subscription *subscription)
-{
-    round_robin_remove(subscription);
-    round_robin_insert(subscription);
-}
-
-static size_t round_robin_wake_all(struct round_robin *order)
-{
-    size_t count = order->idle_count;
-
-    while (!list_empty(&order->idle)) {
-        round_robin_wake(list_item(list_first(&order->idle), struct subscription, in_round_robin));
-    }
-    return count;
-}
-
-size_t round_robin_wake_opened(struct session *session)
-{
-    const struct broker *broker = session->broker;
-    struct list_node *node = broker->open.in_order.prev;
-    size_t looks = 0;
-
-    if (!takes_turns(session)) {
-        return 0;
-    }
-    for (; session->round_robin->idle_count > 0 && node != &broker->open.in_order;
-         node = node->prev) {
-        const struct queue *queue = list_item(node, struct queue, opening);
-        struct subscription *subscription;
-
-        if (queue->opened <= session->round_robin->seen) {
-            break;
-        }
-        if (looks++ > session->round_robin->idle_count) {
-            looks += round_robin_wake_all(session->round_robin);
-            break;
-        }
-        subscription = session_find(session, queue);
-        if (subscription && subscription->idle) {
-            round_robin_wake(subscription);
-        }
-    }
-    session->round_robin->seen = broker->open.last;
-    return looks;
-}
-
-struct subscription *round_robin_next(const struct session *session,
-                                      const struct subscription *after)
-{
-    const struct tree *tree = &session->round_robin->tree;
-    const struct tree_node *node =
-        after ? tree_after(tree, &after->in_round_robin->tree, round_robin_before)
-              : tree_first(tree);
-
-    return node ? in_round_robin(node) : NULL;
 }

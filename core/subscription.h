@@ -34,9 +34,6 @@ void subscription_remove(struct subscription *subscription);
 // Walks over the subscriptions of a session while these change (core/session.h)
 //
 
-// Moves walks whose next subscription is this one behind it.
-void subscription_walks_pass_over(const struct subscription *subscription);
-
 // Ends all walks over the subscriptions of a session that goes.
 void subscription_walks_stop(struct session *session);
 
@@ -45,9 +42,9 @@ void subscription_walks_stop(struct session *session);
 //
 
 void round_robin_init(struct session *session);
-void round_robin_join(struct subscription *subscription); // its turn comes first
-void round_robin_leave(struct subscription *subscription);
-void round_robin_to_back(struct subscription *subscription); // it was served: its turn comes last
+
+// It was served: its turn comes last.
+void round_robin_to_back(struct subscription *subscription);
 
 // Its queue has no job: the subscription is skipped until the queue opens again.
 void round_robin_set_idle(struct subscription *subscription);

@@ -23,7 +23,9 @@
 // Filters
 //
 
-bool job_fits(const struct broker *broker, const struct job *job, const struct job_filter *filter)
+// Whether the job matches but for `contains`: that search may take long.
+static bool sweep_fits(const struct broker *broker, const struct job *job,
+                       const struct job_filter *filter)
 {
     struct slice body = job_body(job);
     nsec_t age_for = calendar_since(broker, job->created_ms);
@@ -413,7 +415,7 @@ static enum status sweep_filter(struct sweep_step *step, const struct job *job)
     size_t searched = 0;
     enum status status;
 
-    if (!job_fits(step->broker, job, &sweep->filter)) {
+    if (!sweep_fits(step->broker, job, &sweep->filter)) {
         return STATUS_EMPTY;
     }
     status = body_search(job, sweep->filter.contains, &sweep->search, most, &searched);

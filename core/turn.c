@@ -4,7 +4,7 @@
 // session that closes is taken apart by the ticks that follow. Each kind of work has a slice of its
 // own, so that a flood of one does not hold up the others.
 
-#include "core/turn.h"
+#include "core/broker.h"
 
 #include "core/charge.h"
 #include "core/expiry.h"
@@ -13,118 +13,6 @@
 #include "core/outcome.h"
 #include "core/subscription.h"
 #include "core/watch.h"
-
-//
-// Telling watches of events
-//
-
-// Whether the watch is to be told of the event. A catch_up event tells the present progress to
-// watches that joined after progress was reported.
-static bool event_concerns(struct queued_event *event, struct watch *watch)
-{
-    struct interest *interest = event->interest;
-    bool catch_up = event == &interest->catch_up;
-
-    if (catch_up ? !watch->wants_catch_up || !interest->has_progress
-                 : watch->since >= event->number) {
-        return false;
-    }
-    if (catch_up) {
-        watch->wants_catch_up = false;
-        event->what.kind = JOB_EVENT_PROGRESS;
-        event->what.numerator = interest->numerator;
-        event->what.denominator = interest->denominator;
-    }
-    return true;
-}
-
-static void event_tell(struct queued_event *event, struct watch *watch)
-{
-    struct interest *interest = event->interest;
-    struct session *session = watch->session;
-    struct job_event what = event->what;
-
-    if (event == &interest->catch_up) {
-        what.data = interest->progress_text;
-    }
-    if (!session->closed) {
-        session->ops->job_event(session->owner, watch, &what);
-    }
-    if (event == &interest->final) {
-        watch_remove(watch);
-    }
-}
-
-// False if the budget ran out before all watches were told.
-static bool event_tell_watches(struct queued_event *event, unsigned *budget)
-{
-    struct interest *interest = event->interest;
-
-    if (!interest->next) {
-        interest->next = interest->watches.next;
-    }
-    while (interest->next != &interest->watches) {
-        struct watch *watch = list_item(interest->next, struct watch, in_interest);
-
-        if (*budget == 0) {
-            return false;
-        }
-        --*budget;
-        interest->next = interest->next->next;
-        if (event_concerns(event, watch)) {
-            event_tell(event, watch);
-            charge_pay_bytes(interest->broker, budget);
-        }
-    }
-    interest->next = NULL;
-    return true;
-}
-
-// Tells the first event of the interest, and the next ones until another interest has an older one,
-// as far as the budget goes. False: the interest has told of the end of its job and is gone.
-static bool interest_tell_events(struct interest *interest, unsigned *budget)
-{
-    do {
-        struct queued_event *event =
-            list_item(list_first(&interest->events), struct queued_event, in_interest);
-
-        // An event without watches costs one unit, too.
-        *budget -= interest_listeners(interest) == 0;
-        if (!event_tell_watches(event, budget)) {
-            return true;
-        }
-        if (event == &interest->final) {
-            interest_free(interest);
-            return false;
-        }
-        queued_event_done(event);
-    } while (*budget > 0 && interest->untold > 0 && queued_event_is_next(interest));
-    return true;
-}
-
-// The cost of bytes beyond the interest's turn is taken off the budget of all.
-static void interest_tell_in_turn(struct broker *broker, struct interest *interest,
-                                  unsigned *budget)
-{
-    unsigned turn = *budget < TELLINGS_AT_ONCE ? *budget : TELLINGS_AT_ONCE;
-    unsigned left = turn;
-
-    if (interest_tell_events(interest, &left)) {
-        queued_event_pass_on(interest, left == 0);
-    }
-    *budget -= turn - left;
-    charge_pay_bytes(broker, budget);
-}
-
-void interest_tell_all(struct broker *broker, unsigned *budget)
-{
-    broker->charge.bytes = 0;
-    while (*budget > 0 && !list_empty(&broker->telling.interests)) {
-        interest_tell_in_turn(
-            broker, list_item(list_first(&broker->telling.interests), struct interest, in_broker),
-            budget);
-    }
-}
 
 //
 // Settling
@@ -197,7 +85,7 @@ bool broker_settle(struct broker *broker)
 
 // The jobs of a session come back together, and the best of them is to be assigned first, whatever
 // their order among the leases: the caller defers matching (match.h) meanwhile.
-void session_dismantle(struct session *session, unsigned *budget)
+static void session_dismantle(struct session *session, unsigned *budget)
 {
     struct broker *broker = session->broker;
 
@@ -217,6 +105,15 @@ void session_dismantle(struct session *session, unsigned *budget)
             session_free(session);
             return;
         }
+    }
+}
+
+void broker_dismantle(struct broker *broker)
+{
+    while (!list_empty(&broker->closing)) {
+        unsigned budget = BROKER_SLICE;
+
+        session_dismantle(list_item(list_first(&broker->closing), struct session, notice), &budget);
     }
 }
 

@@ -5,10 +5,168 @@
 #include "core/base/blob.h"
 #include "core/base/memory.h"
 #include "core/broker_private.h"
+#include "core/charge.h"
 #include "core/job_private.h"
 #include "core/session_private.h"
 
 #include <stdint.h>
+
+//
+// Pending events
+//
+
+static void queued_event_init(struct interest *interest, struct queued_event *event)
+{
+    event->interest = interest;
+    list_init(&event->in_interest);
+}
+
+static struct queued_event *interest_first_event(const struct interest *interest)
+{
+    struct list_node *node = list_first(&interest->events);
+
+    return node ? list_item(node, struct queued_event, in_interest) : NULL;
+}
+
+// The event has happened now. If it is pending already, it is told once, as the last one.
+static void queued_event_add(struct queued_event *event)
+{
+    struct interest *interest = event->interest;
+    struct broker *broker = interest->broker;
+
+    event->number = ++broker->telling.last_event;
+    event->what.job_id = interest->job->id;
+    if (interest_first_event(interest) == event) {
+        // If it is being told, it is told again, from the first watch on.
+        interest->next = NULL;
+    }
+    if (!list_linked(&event->in_interest)) {
+        interest->untold++;
+        broker->telling.untold++;
+    }
+    list_remove(&event->in_interest);
+    list_append(&interest->events, &event->in_interest);
+    if (!list_linked(&interest->in_broker)) {
+        list_append(&broker->telling.interests, &interest->in_broker);
+    }
+}
+
+// All watches have been told, or none remains.
+static void queued_event_done(struct queued_event *event)
+{
+    struct interest *interest = event->interest;
+
+    interest->untold--;
+    interest->broker->telling.untold--;
+    list_remove(&event->in_interest);
+    if (interest->untold == 0) {
+        list_remove(&interest->in_broker);
+    }
+    blob_unref(event->what.data);
+    event->what.data = NULL;
+    if (event != &interest->catch_up && event != &interest->retried && event != &interest->final) {
+        slab_free(&interest->broker->slab, event, sizeof *event);
+    }
+}
+
+// The report of a worker, with a reference to its data; NULL without memory.
+static struct queued_event *queued_event_new(struct interest *interest,
+                                             const struct job_event *what)
+{
+    struct queued_event *event = slab_calloc(&interest->broker->slab, sizeof *event);
+
+    if (event) {
+        queued_event_init(interest, event);
+        event->what = *what;
+        event->what.position = 0;
+        if (what->data) {
+            blob_ref(what->data);
+        }
+    }
+    return event;
+}
+
+//
+// Partial results
+//
+
+#define PARTIAL_RESULT_MIN ((size_t)256)
+
+static size_t partial_result_size(const struct partial_result *partial_result)
+{
+    return partial_result ? sizeof *partial_result + partial_result->room : 0;
+}
+
+static bool partial_result_resize(struct interest *interest, size_t room)
+{
+    struct partial_result *old = interest->partial_result;
+    struct partial_result *partial_result = memory_resize_of(
+        MEMORY_MEMOS, old, partial_result_size(old), sizeof *partial_result + room);
+
+    if (!partial_result) {
+        return false;
+    }
+    if (!old) {
+        *partial_result = (struct partial_result){.len = 0};
+    }
+    partial_result->room = room;
+    interest->partial_result = partial_result;
+    return true;
+}
+
+static bool partial_result_make_room(struct interest *interest, size_t len)
+{
+    size_t room = interest->partial_result ? interest->partial_result->room : PARTIAL_RESULT_MIN;
+
+    while (room < len) {
+        room *= 2;
+    }
+    return (interest->partial_result && room == interest->partial_result->room) ||
+           (!memory_is_short() && partial_result_resize(interest, room));
+}
+
+// The parts so far are of no use without the rest.
+static bool partial_result_abandon(struct interest *interest, enum result_data why)
+{
+    if (!interest->partial_result && !partial_result_resize(interest, 0)) {
+        return false;
+    }
+    interest->partial_result->data_state = why;
+    interest->partial_result->len = 0;
+    return true;
+}
+
+bool partial_result_add(struct interest *interest, const struct blob *part)
+{
+    struct partial_result *partial_result = interest->partial_result;
+    size_t len = partial_result ? partial_result->len : 0;
+
+    if (!part || part->len == 0 || (partial_result && partial_result->data_state != RESULT_WHOLE)) {
+        return true;
+    }
+    if (part->len > RESULT_MAX - len) {
+        return partial_result_abandon(interest, RESULT_TOO_LARGE);
+    }
+    if (!partial_result_make_room(interest, len + part->len)) {
+        return partial_result_abandon(interest, RESULT_LOST);
+    }
+    partial_result = interest->partial_result;
+    memcpy(partial_result->bytes + partial_result->len, part->bytes, part->len);
+    partial_result->len += part->len;
+    return true;
+}
+
+// The attempt has ended: frees the partial result, if there is one.
+static void partial_result_drop(struct interest *interest)
+{
+    memory_free_of(MEMORY_MEMOS, interest->partial_result,
+                   partial_result_size(interest->partial_result));
+    interest->partial_result = NULL;
+}
+
+//
+// Interests and watches
+//
 
 struct interest *interest_of(struct broker *broker, struct job *job)
 {
@@ -151,31 +309,77 @@ enum status interest_report(struct broker *broker, struct job *job, const struct
     return STATUS_OK;
 }
 
-void watch_set_owner(struct watch *watch, void *owner)
+//
+// Telling
+//
+
+// The notices about one job before other jobs have their turn.
+#define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
+
+// Whether the watch is to be told of the event. A catch_up event tells the present progress to
+// watches that joined after progress was reported.
+static bool queued_event_concerns(struct queued_event *event, struct watch *watch)
 {
-    watch->owner = owner;
+    struct interest *interest = event->interest;
+
+    if (event != &interest->catch_up) {
+        return watch->since < event->number;
+    }
+    if (!watch->wants_catch_up || !interest->has_progress) {
+        return false;
+    }
+    watch->wants_catch_up = false;
+    event->what.kind = JOB_EVENT_PROGRESS;
+    event->what.numerator = interest->numerator;
+    event->what.denominator = interest->denominator;
+    return true;
 }
 
-void *watch_owner(const struct watch *watch)
+// Tells one watch; the final event ends it.
+static void queued_event_tell(struct queued_event *event, struct watch *watch)
 {
-    return watch->owner;
+    struct interest *interest = event->interest;
+    struct session *session = watch->session;
+    struct job_event what = event->what;
+
+    if (event == &interest->catch_up) {
+        what.data = interest->progress_text;
+    }
+    if (!session->closed) {
+        session->ops->job_event(session->owner, watch, &what);
+    }
+    if (event == &interest->final) {
+        watch_remove(watch);
+    }
+}
+
+// False if the budget ran out before all watches were told.
+static bool queued_event_tell_all(struct queued_event *event, unsigned *budget)
+{
+    struct interest *interest = event->interest;
+
+    if (!interest->next) {
+        interest->next = interest->watches.next;
+    }
+    while (interest->next != &interest->watches) {
+        struct watch *watch = list_item(interest->next, struct watch, in_interest);
+
+        if (*budget == 0) {
+            return false;
+        }
+        --*budget;
+        interest->next = interest->next->next;
+        if (queued_event_concerns(event, watch)) {
+            queued_event_tell(event, watch);
+            charge_pay_bytes(interest->broker, budget);
+        }
+    }
+    interest->next = NULL;
+    return true;
 }
 
 // The number of other interests that an interest is compared with for its place by age.
 #define LOOKED_BACK 8
-
-void queued_event_init(struct interest *interest, struct queued_event *event)
-{
-    event->interest = interest;
-    list_init(&event->in_interest);
-}
-
-static struct queued_event *interest_first_event(const struct interest *interest)
-{
-    struct list_node *node = list_first(&interest->events);
-
-    return node ? list_item(node, struct queued_event, in_interest) : NULL;
-}
 
 static bool interest_is_older(const struct list_node *node, const struct interest *interest)
 {
@@ -185,14 +389,17 @@ static bool interest_is_older(const struct list_node *node, const struct interes
     return interest_first_event(other)->number < interest_first_event(interest)->number;
 }
 
-bool queued_event_is_next(const struct interest *interest)
+// True if the interest whose turn comes next has no older event. This one has an event.
+static bool interest_is_next(const struct interest *interest)
 {
     const struct list_node *next = interest->in_broker.next;
 
     return next == &interest->broker->telling.interests || !interest_is_older(next, interest);
 }
 
-void queued_event_pass_on(struct interest *interest, bool spent)
+// Ends the interest's turn. If it has more events, it goes behind all other interests, or, if its
+// turn was not `spent`, behind those with older events.
+static void interest_end_turn(struct interest *interest, bool spent)
 {
     struct list_node *end = &interest->broker->telling.interests;
     struct list_node *place = end;
@@ -210,129 +417,41 @@ void queued_event_pass_on(struct interest *interest, bool spent)
     list_insert_before(place, &interest->in_broker);
 }
 
-void queued_event_add(struct queued_event *event)
+// Tells the first event of the interest, and the next ones until another interest has an older one,
+// as far as the budget goes. False: the interest has told of the end of its job and is gone.
+static bool interest_tell(struct interest *interest, unsigned *budget)
 {
-    struct interest *interest = event->interest;
-    struct broker *broker = interest->broker;
+    do {
+        struct queued_event *event = interest_first_event(interest);
 
-    event->number = ++broker->telling.last_event;
-    event->what.job_id = interest->job->id;
-    if (interest_first_event(interest) == event) {
-        // If it is being told, it is told again, from the first watch on.
-        interest->next = NULL;
-    }
-    if (!list_linked(&event->in_interest)) {
-        interest->untold++;
-        broker->telling.untold++;
-    }
-    list_remove(&event->in_interest);
-    list_append(&interest->events, &event->in_interest);
-    if (!list_linked(&interest->in_broker)) {
-        list_append(&broker->telling.interests, &interest->in_broker);
-    }
-}
-
-void queued_event_done(struct queued_event *event)
-{
-    struct interest *interest = event->interest;
-
-    interest->untold--;
-    interest->broker->telling.untold--;
-    list_remove(&event->in_interest);
-    if (interest->untold == 0) {
-        list_remove(&interest->in_broker);
-    }
-    blob_unref(event->what.data);
-    event->what.data = NULL;
-    if (event != &interest->catch_up && event != &interest->retried && event != &interest->final) {
-        slab_free(&interest->broker->slab, event, sizeof *event);
-    }
-}
-
-struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what)
-{
-    struct queued_event *event = slab_calloc(&interest->broker->slab, sizeof *event);
-
-    if (event) {
-        queued_event_init(interest, event);
-        event->what = *what;
-        event->what.position = 0;
-        if (what->data) {
-            blob_ref(what->data);
+        // An event without watches costs one unit, too.
+        *budget -= interest_listeners(interest) == 0;
+        if (!queued_event_tell_all(event, budget)) {
+            return true;
         }
-    }
-    return event;
-}
-
-#define PARTIAL_RESULT_MIN ((size_t)256)
-
-static size_t partial_result_size(const struct partial_result *partial_result)
-{
-    return partial_result ? sizeof *partial_result + partial_result->room : 0;
-}
-
-static bool partial_result_resize(struct interest *interest, size_t room)
-{
-    struct partial_result *old = interest->partial_result;
-    struct partial_result *partial_result = memory_resize_of(
-        MEMORY_MEMOS, old, partial_result_size(old), sizeof *partial_result + room);
-
-    if (!partial_result) {
-        return false;
-    }
-    if (!old) {
-        *partial_result = (struct partial_result){.len = 0};
-    }
-    partial_result->room = room;
-    interest->partial_result = partial_result;
+        if (event == &interest->final) {
+            interest_free(interest);
+            return false;
+        }
+        queued_event_done(event);
+    } while (*budget > 0 && interest->untold > 0 && interest_is_next(interest));
     return true;
 }
 
-static bool partial_result_make_room(struct interest *interest, size_t len)
+void interest_tell_all(struct broker *broker, unsigned *budget)
 {
-    size_t room = interest->partial_result ? interest->partial_result->room : PARTIAL_RESULT_MIN;
+    broker->charge.bytes = 0;
+    while (*budget > 0 && !list_empty(&broker->telling.interests)) {
+        struct interest *interest =
+            list_item(list_first(&broker->telling.interests), struct interest, in_broker);
+        unsigned turn = *budget < TELLINGS_AT_ONCE ? *budget : TELLINGS_AT_ONCE;
+        unsigned left = turn;
 
-    while (room < len) {
-        room *= 2;
+        if (interest_tell(interest, &left)) {
+            interest_end_turn(interest, left == 0);
+        }
+        *budget -= turn - left;
+        // The cost of bytes beyond the turn is taken off the budget of all interests.
+        charge_pay_bytes(broker, budget);
     }
-    return (interest->partial_result && room == interest->partial_result->room) ||
-           (!memory_is_short() && partial_result_resize(interest, room));
-}
-
-// The parts so far are of no use without the rest.
-static bool partial_result_abandon(struct interest *interest, enum result_data why)
-{
-    if (!interest->partial_result && !partial_result_resize(interest, 0)) {
-        return false;
-    }
-    interest->partial_result->data_state = why;
-    interest->partial_result->len = 0;
-    return true;
-}
-
-bool partial_result_add(struct interest *interest, const struct blob *part)
-{
-    struct partial_result *partial_result = interest->partial_result;
-    size_t len = partial_result ? partial_result->len : 0;
-
-    if (!part || part->len == 0 || (partial_result && partial_result->data_state != RESULT_WHOLE)) {
-        return true;
-    }
-    if (part->len > RESULT_MAX - len) {
-        return partial_result_abandon(interest, RESULT_TOO_LARGE);
-    }
-    if (!partial_result_make_room(interest, len + part->len)) {
-        return partial_result_abandon(interest, RESULT_LOST);
-    }
-    partial_result = interest->partial_result;
-    memcpy(partial_result->bytes + partial_result->len, part->bytes, part->len);
-    partial_result->len += part->len;
-    return true;
-}
-
-void partial_result_drop(struct interest *interest)
-{
-    memory_free_of(MEMORY_MEMOS, interest->partial_result,
-                   partial_result_size(interest->partial_result));
-    interest->partial_result = NULL;
 }

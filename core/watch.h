@@ -51,7 +51,6 @@ struct watch {
     uint64_t since;      // the number of the last event before it joined
     bool wants_catch_up; // it joined after progress was reported
     bool follows;
-    void *owner;
 };
 
 // Adds a watch of the session to the job; NULL without memory. A watch that only `follows` does not
@@ -87,38 +86,15 @@ static inline uint32_t interest_listeners(const struct interest *interest)
     return interest->count + interest->followers;
 }
 
+// Tells the watches of all jobs of the pending events, at most `*budget` times; the interests take
+// turns.
+void interest_tell_all(struct broker *broker, unsigned *budget);
+
 // About the number of pending notices.
 static inline uint64_t interest_untold(const struct interest *interest)
 {
     return (uint64_t)interest->untold * interest_listeners(interest);
 }
-
-//
-// Pending events. They stand in the job's interest in the order in which they happened; an interest
-// with events stands in the broker's list. (Names here must not be libevent's, such as event_add or
-// event_new: the server links both.)
-//
-
-// The notices about one job before other jobs have their turn.
-#define TELLINGS_AT_ONCE (BROKER_SLICE / 8)
-
-void queued_event_init(struct interest *interest, struct queued_event *event);
-
-// The report of a worker, with a reference to its data; NULL without memory.
-struct queued_event *queued_event_new(struct interest *interest, const struct job_event *what);
-
-// The event has happened now. If it is pending already, it is told once, as the last one.
-void queued_event_add(struct queued_event *event);
-
-// All watches have been told, or none remains.
-void queued_event_done(struct queued_event *event);
-
-// True if the interest whose turn comes next has no older event. This one has an event.
-bool queued_event_is_next(const struct interest *interest);
-
-// Ends the interest's turn. If it has more events, it goes behind all other interests, or, if its
-// turn was not `spent`, behind those with older events.
-void queued_event_pass_on(struct interest *interest, bool spent);
 
 //
 // Partial results: the data that a worker has reported in parts, if the result of the job is to be
@@ -136,8 +112,5 @@ struct partial_result {
 // Adds a part. Without room for it, no data are kept from then on; false without memory to record
 // that.
 bool partial_result_add(struct interest *interest, const struct blob *part);
-
-// The attempt has ended: frees the partial result, if there is one.
-void partial_result_drop(struct interest *interest);
 
 #endif

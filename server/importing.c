@@ -2,7 +2,7 @@
 #include "server/importing.h"
 
 #include "core/base/log.h"
-#include "core/import.h"
+#include "core/submit.h"
 #include "server/config/journal_settings.h"
 #include "server/importing_memo.h"
 #include "server/importing_sync.h"

@@ -3,7 +3,7 @@
 #define TANDEM_TRANSFER_SOURCE_H
 
 // A source: the store of another broker, which is read and never changed. It yields images of jobs
-// (core/record.h), which the caller imports (core/import.h).
+// (core/record.h), which the caller imports (core/submit.h).
 //
 // Its text is `KIND:PLACE`. A kind is a table of functions; a struct of a kind begins with a struct
 // source. A kind that needs another library has its own folder below this one.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/base/memory.h"
 #include "core/broker.h"
-#include "core/import.h"
 
 #include "transfer/job_line.h"
 #include "transfer/job_version.h"

@@ -15,7 +15,6 @@
 // of jobs end after 30 days, or when they are dropped.
 
 #include "core/broker.h"
-#include "core/import.h"
 
 #include <stdbool.h>
 #include <stdint.h>

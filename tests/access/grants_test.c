@@ -3,6 +3,7 @@
 #include "tests/access/rules.h"
 
 #include "tests/support/live_bytes.h"
+#include "tests/support/rights.h"
 
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ static void those_to_whom_the_same_rules_apply_share_their_grants(void **state)
     assert_int_equal(grants_somewhere(none), 0);
     assert_int_equal(grants_everywhere(c), MAY_WORK | MAY_SUBMIT);
     access_free(access);
-    assert_int_equal(grants_on(a, SLICE("q")), MAY_WORK);
+    assert_int_equal(rights_on(a, SLICE("q")), MAY_WORK);
     grants_unref(a);
     grants_unref(b);
     grants_unref(c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/access/rules.h"
+#include "tests/support/rights.h"
 
 #include <arpa/inet.h>
 
@@ -59,7 +60,7 @@ static unsigned rights_by(struct grants *grants, const char *queue)
     unsigned rights;
 
     assert_non_null(grants);
-    rights = grants_on(grants, text_of(queue));
+    rights = rights_on(grants, text_of(queue));
     grants_unref(grants);
     return rights;
 }

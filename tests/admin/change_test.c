@@ -6,6 +6,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_callers.h"
+#include "tests/support/policies.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -180,7 +181,7 @@ static void a_dead_letter_shows_its_origin_and_is_moved_back(void **state)
     struct admin *t = *state;
     json_t *document;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     says(t->w, "put 5 0 60 1\r\na\r\n", "INSERTED 1\r\n");
     asks(t->a, POSTS("/api/v1/jobs/1/move", "{\"back\": true}"), 409);

@@ -5,6 +5,7 @@
 #include "tests/admin/wire_admin.h"
 #include "tests/admin/wire_events.h"
 #include "tests/proto_common/wire_callers.h"
+#include "tests/support/broker_check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -206,7 +207,7 @@ static void queues_may_be_removed_while_a_list_is_made(void **state)
     }
     assert_true(events_count(events, "queues") > 90);
     assert_int_equal(number_at(events->data, "total"), 1);
-    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
+    assert_int_equal(check_retained_queues(rig_broker(t->rig)), 0);
     events_close(events);
 }
 
@@ -230,7 +231,7 @@ static void a_stream_that_ends_within_a_round_frees_everything(void **state)
     }
     peer_free(t->w);
     rig_run(t->rig);
-    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
+    assert_int_equal(check_retained_queues(rig_broker(t->rig)), 0);
 }
 
 static void a_list_has_only_what_its_caller_may_observe(void **state)

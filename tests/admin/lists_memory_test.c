@@ -8,6 +8,7 @@
 #include "tests/support/nth_alloc.h"
 
 #include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 #include "core/policy.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static bool ask(const char *target, size_t n)
 
     assert_int_equal(admin_setup(&state), 0);
     t = state;
-    assert_int_equal(broker_set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
+    assert_int_equal(set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
     broker_observe(rig_broker(t->rig), true);
     (void)peer_ask(t->w, SLICE("use q\r\nput 0 0 60 1\r\nx\r\nput 0 0 60 3000\r\n"));
     for (int i = 0; i < 300; i++) {

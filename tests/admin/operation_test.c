@@ -7,6 +7,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_callers.h"
+#include "tests/support/policies.h"
 
 #include "core/base/memory.h"
 
@@ -131,7 +132,7 @@ static void dead_letters_are_moved_back_to_their_queues(void **state)
                                               .dead_queue = SLICE("dead")}};
     struct admin *t = *state;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     put_many(t, "q", 1);
     put_many(t, "r", 1);

@@ -2,6 +2,7 @@
 // Policies of queues, and sections of the configuration.
 #include "tests/admin/wire_admin.h"
 #include "tests/proto_common/wire_callers.h"
+#include "tests/support/policies.h"
 
 #include <string.h>
 
@@ -75,7 +76,7 @@ static void a_queue_shows_its_policy(void **state)
     const struct policy_rule rule = {.glob = SLICE("mail.*"), .origin = SLICE("x")};
     json_t *document;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(admin->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(admin->rig), &rule, 1));
     peer_ask(admin->w, SLICE("use mail.out\r\nput 5 0 60 1\r\na\r\nuse other\r\n"));
     document = tells(admin->a, SEES("/api/v1/queues/mail.out"), 200);
     assert_string_equal(text_at(document, "policy/glob"), "mail.*");

@@ -7,6 +7,8 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_host_private.h"
+#include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +138,7 @@ static void a_queue_shows_why_it_is_closed(void **state)
     struct admin *t = *state;
     json_t *document;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     says(t->w, "use c\r\nput 0 0 9 3\r\nabc\r\nwatch c\r\nreserve\r\n",
          "USING c\r\nINSERTED 1\r\nWATCHING 2\r\nRESERVED 1 3\r\nabc\r\n");
     document = tells(t->a, SEES("/api/v1/queues/c"), 200);
@@ -417,7 +419,7 @@ static void an_unread_list_is_freed_with_its_connection(void **state)
     peer_free(t->a);
     drop(t, "q7");
     rig_run(t->rig);
-    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
+    assert_int_equal(check_retained_queues(rig_broker(t->rig)), 0);
 }
 
 #define MANY_QUEUES(test) cmocka_unit_test_setup_teardown(test, setup_many, admin_teardown)

@@ -8,6 +8,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_host_private.h"
+#include "tests/support/policies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static void keep(struct admin *t)
 {
     const struct policy_rule rule = {.glob = SLICE("*"), .spec = {.keep_result_for = SECONDS(60)}};
 
-    assert_int_equal(broker_set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
+    assert_int_equal(set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
     says(t->w, "use q\r\n", "USING q\r\n");
     says(t->w, "put 0 0 60 1\r\nx\r\n", "INSERTED 1\r\n");
     says(t->v, "watch q\r\n", "WATCHING 2\r\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The rights of the caller of a session, and the answers to forbidden verbs.
 #include "tests/core/stage.h"
+#include "tests/support/rights.h"
 
 // Gives the actor rights on the queues that the glob matches, and no others. True if it lost a
 // subscription.
@@ -94,8 +95,8 @@ static void grants_add_up(void **state)
     struct grants *grants = grants_new(list, 3);
 
     (void)state;
-    assert_int_equal(grants_on(grants, SLICE("ab")), MAY_SUBMIT | MAY_WORK | MAY_OBSERVE);
-    assert_int_equal(grants_on(grants, SLICE("c")), MAY_SUBMIT | MAY_OBSERVE);
+    assert_int_equal(rights_on(grants, SLICE("ab")), MAY_SUBMIT | MAY_WORK | MAY_OBSERVE);
+    assert_int_equal(rights_on(grants, SLICE("c")), MAY_SUBMIT | MAY_OBSERVE);
     assert_int_equal(grants_somewhere(grants), MAY_SUBMIT | MAY_WORK | MAY_OBSERVE);
     assert_int_equal(grants_everywhere(grants), MAY_SUBMIT | MAY_OBSERVE);
     grants_unref(grants);
@@ -128,7 +129,7 @@ static void right_to_operate_includes_the_right_to_cancel(void **state)
     struct grants *grants = grants_new(list, 1);
 
     (void)state;
-    assert_int_equal(grants_on(grants, SLICE("q")), MAY_OPERATE | MAY_CANCEL);
+    assert_int_equal(rights_on(grants, SLICE("q")), MAY_OPERATE | MAY_CANCEL);
     grants_unref(grants);
 }
 

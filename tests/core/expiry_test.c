@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Jobs that were ready for longer than the policy of their queue allows.
-#include "core/import.h"
+#include "core/submit.h"
 #include "core/dead_letter.h"
 #include "core/result.h"
 #include "tests/core/stage_restart.h"

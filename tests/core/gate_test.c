@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // Queues that their policies close: by the number of held jobs, and by the rate of takes.
 #include "tests/core/stage.h"
+#include "tests/support/broker_check.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/policies.h"
 
 #include <stdio.h>
 
@@ -514,7 +516,7 @@ static void queue_without_memory_for_its_gate_gets_its_policy_later(void **state
         (void)snprintf(name, sizeof name, "q%d", i);
         PUT(s, .queue = name);
     }
-    assert_status(STATUS_OK, broker_set_policies(s->broker, &rule, 1));
+    assert_status(STATUS_OK, set_policies(s->broker, &rule, 1));
     for (int i = 0; i < QUEUES && !put_off; i++) {
         nth_alloc_fail(1);
         broker_tick(s->broker, s->now);
@@ -524,7 +526,7 @@ static void queue_without_memory_for_its_gate_gets_its_policy_later(void **state
     }
     assert_true(put_off);
     stage_advance(s, SEC(1));
-    while (!broker_policies_settled(s->broker)) {
+    while (!check_policies_settled(s->broker)) {
         broker_tick(s->broker, s->now);
     }
     stage_step(s);

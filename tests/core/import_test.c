@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Jobs of another broker come in with their state, and are then like any other job.
-#include "core/import.h"
+#include "core/submit.h"
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
 

@@ -2,6 +2,8 @@
 #include "tests/core/oracle_gates.h"
 
 #include "tests/core/oracle_states.h"
+#include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 #define STRIDE (UINT64_C(1) << 24)
 
@@ -258,8 +260,8 @@ void oracle_play_policy(struct oracle *o, struct stage *s, uint64_t random,
                                                  .weight = (uint32_t)gate->weight}};
         set(o, &o->gates[i]);
     }
-    assert_status(STATUS_OK, broker_set_policies(s->broker, rules, queues));
-    while (!broker_policies_settled(s->broker)) {
+    assert_status(STATUS_OK, set_policies(s->broker, rules, queues));
+    while (!check_policies_settled(s->broker)) {
         broker_tick(s->broker, s->now);
     }
     stage_step(s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // The rule of a queue is the first one that matches its name, for old and new queues and rules.
 #include "tests/core/stage.h"
+#include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 #include "core/policy.h"
 
@@ -13,7 +15,7 @@ static struct policy_rule rule(const char *glob, uint64_t tag, bool tell)
         .glob = slice_str(glob), .origin = slice_str(glob), .tag = tag, .tell = tell};
 }
 
-#define SET(s, rules) broker_set_policies((s)->broker, rules, sizeof(rules) / sizeof *(rules))
+#define SET(s, rules) set_policies((s)->broker, rules, sizeof(rules) / sizeof *(rules))
 
 static struct queue *hold(struct stage *s, const char *name)
 {
@@ -68,12 +70,12 @@ static void existing_queues_get_new_rules_in_the_next_ticks(void **state)
         queues[i] = hold(s, name);
     }
     assert_status(STATUS_OK, SET(s, second));
-    assert_false(broker_policies_settled(s->broker));
+    assert_false(check_policies_settled(s->broker));
     broker_tick(s->broker, s->now);
-    assert_false(broker_policies_settled(s->broker));
+    assert_false(check_policies_settled(s->broker));
     assert_int_equal(broker_next_due(s->broker), s->now.mono);
     stage_settle(s);
-    assert_true(broker_policies_settled(s->broker));
+    assert_true(check_policies_settled(s->broker));
     for (size_t i = 0; i < QUEUES; i++) {
         fit += queue_policy(queues[i]) != NULL;
         broker_queue_drop(s->broker, queues[i]);

@@ -2,6 +2,7 @@
 // A restart does not forget how much of a long rate has been used.
 #include "tests/core/stage_restart.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/policies.h"
 
 #include "core/restore.h"
 
@@ -167,7 +168,7 @@ static struct stage *restart_under(struct stage *s, const struct policy_spec *of
     const struct memo *restored;
     uint64_t cursor = 0;
 
-    assert_status(STATUS_OK, broker_set_policies(again->broker, &rule, 1));
+    assert_status(STATUS_OK, set_policies(again->broker, &rule, 1));
     again->now.wall = s->now.wall;
     broker_tick(again->broker, again->now);
     for (uint64_t id = 1; id <= last_id; id++) {

@@ -338,9 +338,9 @@ static void results_come_back_and_are_listed_in_the_order_of_their_ends(void **s
     assert_status(STATUS_OK, act_complete(w, 1, "second"));
     again = stage_restart(s, SEC(30));
     expect_result(again, 1, RESULT_COMPLETE, "second");
-    assert_true(broker_result_next(again->broker, &cursor, &result) && result.id == 2);
-    assert_true(broker_result_next(again->broker, &cursor, &result) && result.id == 1);
-    assert_false(broker_result_next(again->broker, &cursor, &result));
+    assert_true(stage_result_next(again->broker, &cursor, &result) && result.id == 2);
+    assert_true(stage_result_next(again->broker, &cursor, &result) && result.id == 1);
+    assert_false(stage_result_next(again->broker, &cursor, &result));
     stage_step_wall(again, DAY);
     expect_none(again, 1);
     stage_free(again);

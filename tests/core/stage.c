@@ -3,8 +3,10 @@
 
 #include "tests/support/broker_check.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The number of turns after which work that is still pending counts as endless.
 enum { STAGE_PATIENCE = 1000000 };
@@ -366,6 +368,17 @@ void stage_unwatch(struct stage *s, struct watch *watch)
     stage_step(s);
 }
 
+void stage_mark(struct stage *s, const struct watch *watch, const char *text)
+{
+    size_t i = 0;
+
+    while (s->marks[i].watch) {
+        i++;
+        assert_true(i < STAGE_MARKS);
+    }
+    s->marks[i] = (struct stage_mark){.watch = watch, .text = text};
+}
+
 enum job_state stage_state(struct stage *s, uint64_t id)
 {
     return broker_find(s->broker, id) ? stage_job(s, id).state : JOB_GONE;
@@ -380,6 +393,22 @@ struct job_info stage_job(struct stage *s, uint64_t id)
     broker_job_info(s->broker, job, &info);
     assert_int_equal(info.id, id);
     return info;
+}
+
+bool stage_result_next(struct broker *broker, uint64_t *cursor, struct result *result)
+{
+    const struct memo *memo;
+
+    while ((memo = broker_memo_next(broker, MEMO_RESULT, cursor))) {
+        uint64_t id;
+
+        assert_int_equal(memo->key.len, sizeof id);
+        memcpy(&id, memo->key.ptr, sizeof id);
+        if (broker_result(broker, le64toh(id), result)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 struct queue *stage_find(struct stage *s, const char *queue)

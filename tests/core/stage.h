@@ -27,12 +27,19 @@
 #define STAGE_WALL_AT SEC(1700000000)
 
 #define STAGE_ACTORS 16
+#define STAGE_MARKS 2
 #define STAGE_TEXT 65536
 
 struct actor {
     struct stage *stage;
     struct session *session;
     char name[16];
+};
+
+// A watch whose events are written down with a text.
+struct stage_mark {
+    const struct watch *watch;
+    const char *text;
 };
 
 struct stage_text {
@@ -44,6 +51,7 @@ struct stage {
     struct broker *broker;
     struct instant now;
     struct actor actors[STAGE_ACTORS];
+    struct stage_mark marks[STAGE_MARKS];
     struct stage_text told;     // what actors were told
     struct stage_text recorded; // what the store was told
     size_t tellings;            // the number of events that actors were told
@@ -203,6 +211,8 @@ uint32_t stage_kick(struct stage *s, const char *queue, uint32_t bound);
 enum status stage_kick_id(struct stage *s, uint64_t id);
 enum status stage_pause(struct stage *s, const char *queue, nsec_t pause_for);
 void stage_unwatch(struct stage *s, struct watch *watch);
+// Has that text, which is static, written behind the actor's name at each event of the watch.
+void stage_mark(struct stage *s, const struct watch *watch, const char *text);
 
 // Sets the policy of all queues whose names match, and of no others:
 // POLICY(s, "*", .max_jobs = 5).
@@ -213,6 +223,9 @@ void stage_set_policy(struct stage *s, const char *glob, const struct policy_spe
 enum job_state stage_state(struct stage *s, uint64_t id);
 struct job_info stage_job(struct stage *s, uint64_t id);
 struct slice stage_slice(const char *text); // NULL: no bytes
+
+// The next kept result behind `*cursor`, which is 0 at first; false at the end.
+bool stage_result_next(struct broker *broker, uint64_t *cursor, struct result *result);
 
 // NULL if there is no such queue.
 struct queue *stage_find(struct stage *s, const char *queue);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/core/stage.h"
+#include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +65,14 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
 {
     struct actor *a = owner;
     struct slice data = event->data ? blob_slice(event->data) : SLICE("");
-    const char *mark = watch_owner(watch);
+    const char *mark = "";
     char numbers[48] = "";
 
+    for (size_t i = 0; i < STAGE_MARKS; i++) {
+        if (a->stage->marks[i].watch == watch) {
+            mark = a->stage->marks[i].text;
+        }
+    }
     a->stage->event_at = event->position;
     if (!told(a->stage)) {
         return;
@@ -74,9 +81,9 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
         (void)snprintf(numbers, sizeof numbers, " %llu/%llu", (unsigned long long)event->numerator,
                        (unsigned long long)event->denominator);
     }
-    stage_text_add(&a->stage->told, "%s%s %s %llu%s%s%.*s", a->name, mark ? mark : "",
-                   event_name(event->kind), (unsigned long long)event->job_id, numbers,
-                   data.len ? " " : "", (int)data.len, data.len ? data.ptr : "");
+    stage_text_add(&a->stage->told, "%s%s %s %llu%s%s%.*s", a->name, mark, event_name(event->kind),
+                   (unsigned long long)event->job_id, numbers, data.len ? " " : "", (int)data.len,
+                   data.len ? data.ptr : "");
 }
 
 static const struct session_ops actor_ops = {
@@ -346,8 +353,8 @@ void stage_set_policy(struct stage *s, const char *glob, const struct policy_spe
     const struct policy_rule rule = {
         .glob = stage_slice(glob), .origin = stage_slice(glob), .spec = *spec};
 
-    assert_status(STATUS_OK, broker_set_policies(s->broker, &rule, 1));
-    while (!broker_policies_settled(s->broker)) {
+    assert_status(STATUS_OK, set_policies(s->broker, &rule, 1));
+    while (!check_policies_settled(s->broker)) {
         broker_tick(s->broker, s->now);
     }
     stage_step(s);

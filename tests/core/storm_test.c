@@ -4,14 +4,15 @@
 #include "core/base/blob.h"
 #include "core/base/memory.h"
 #include "core/grants.h"
-#include "tests/support/broker_check.h"
-#include "core/statistics.h"
-#include "core/import.h"
 #include "core/policy.h"
 #include "core/result.h"
+#include "core/statistics.h"
+#include "core/submit.h"
 #include "tests/core/stage.h"
 #include "tests/core/storm.h"
+#include "tests/support/broker_check.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/policies.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -525,7 +526,7 @@ static void storm_policies(struct storm *g, struct storm_session *s)
                                         .tell = one_in(g, 2),
                                         .spec = some_policy(g)};
     }
-    any_answer(broker_set_policies(g->broker, rules, count));
+    any_answer(set_policies(g->broker, rules, count));
 }
 
 static void storm_pause(struct storm *g, struct storm_session *s)
@@ -635,7 +636,7 @@ static void storm_look(struct storm *g, struct storm_session *s)
     enum status status;
 
     (void)s;
-    while (broker_result_next(g->broker, &results, &result)) {
+    while (stage_result_next(g->broker, &results, &result)) {
     }
     if (!queue) {
         return;

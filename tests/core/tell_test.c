@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // The order in which watches are told: the events of each job keep their order, and a job with very
 // many watches does not hold up the others.
-#include "tests/support/broker_check.h"
-
+#include "core/base/hash.h"
 #include "tests/core/stage.h"
+#include "tests/support/broker_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,8 @@ enum { VERY_MANY = 20 * BROKER_SLICE };
 
 // A watch, and the last event that it was told.
 struct listener {
+    struct hash_node by_watch;
+    const struct watch *watch;
     uint64_t job;
     uint64_t heard; // how many events
     uint64_t last;  // the number that the worker gave the last part; 0: none yet
@@ -24,10 +26,32 @@ struct hall {
     struct session *worker;
     struct session *client;
     struct queue *queue;
+    struct hash listeners; // by their watches, until these end
     bool settling;
     uint64_t *heard; // NULL: the order of jobs is not noted
     uint64_t order[16];
 };
+
+static struct listener *listener_at(const struct hash_node *node)
+{
+    return container_of((struct hash_node *)(uintptr_t)node, struct listener, by_watch);
+}
+
+static uint64_t hash_of_watch(const struct hash_node *node)
+{
+    return hash_mix((uintptr_t)listener_at(node)->watch);
+}
+
+static struct listener *listener_of(const struct hall *hall, const struct watch *watch)
+{
+    struct hash_node *node = hash_first(&hall->listeners, hash_mix((uintptr_t)watch));
+
+    while (node && listener_at(node)->watch != watch) {
+        node = node->next;
+    }
+    assert_non_null(node);
+    return listener_at(node);
+}
 
 static void on_leased(void *owner, const struct job *job)
 {
@@ -52,9 +76,9 @@ static void on_nudged(void *owner)
 static void on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     struct hall *hall = owner;
-    struct listener *listener = watch_owner(watch);
+    struct listener *listener = listener_of(hall, watch);
 
-    assert_true(hall->settling && listener && !listener->over);
+    assert_true(hall->settling && !listener->over);
     assert_int_equal(event->job_id, listener->job);
     listener->heard++;
     if (hall->heard) {
@@ -63,6 +87,7 @@ static void on_job_event(void *owner, struct watch *watch, const struct job_even
     broker_charge_bytes(hall->broker, listener->encodes);
     if (event->kind == JOB_EVENT_COMPLETE) {
         listener->over = true;
+        hash_remove(&hall->listeners, &listener->by_watch);
     } else {
         uint64_t number;
 
@@ -87,6 +112,7 @@ static void open_hall(struct hall *hall)
     *hall =
         (struct hall){.broker = broker_new(&(struct broker_options){0}, (struct instant){1, 1})};
     assert_non_null(hall->broker);
+    hash_init(&hall->listeners, hash_of_watch);
     assert_status(STATUS_OK,
                   broker_session_open(hall->broker, &ops, hall, CHOICE_OLDEST, &hall->worker));
     assert_status(STATUS_OK,
@@ -111,6 +137,7 @@ static void close_hall(struct hall *hall)
     broker_session_close(hall->worker);
     broker_session_close(hall->client);
     broker_free(hall->broker);
+    hash_clear(&hall->listeners);
 }
 
 // A watch on the job of that key.
@@ -125,8 +152,9 @@ static struct watch *listen(struct hall *hall, const char *key, struct listener 
     struct submission submission;
 
     assert_status(STATUS_OK, broker_submit(hall->broker, &spec, hall->client, &submission));
-    *listener = (struct listener){.job = submission.id};
-    watch_set_owner(submission.watch, listener);
+    *listener = (struct listener){.watch = submission.watch, .job = submission.id};
+    assert_true(hash_make_room(&hall->listeners));
+    hash_insert(&hall->listeners, &listener->by_watch);
     return submission.watch;
 }
 
@@ -423,10 +451,11 @@ static void join_talk(struct hall *hall, struct talk *talk)
     talk->watches[talk->count++] = listen(hall, talk->key, listener);
 }
 
-static void leave_talk(struct talk *talk)
+static void leave_talk(struct hall *hall, struct talk *talk)
 {
     if (talk->count > 1) {
         broker_unwatch(talk->watches[--talk->count]);
+        hash_remove(&hall->listeners, &talk->listeners[talk->count]->by_watch);
         free(talk->listeners[talk->count]);
     }
 }
@@ -457,7 +486,7 @@ static void step_talk(struct hall *hall, struct talk *talk, uint32_t what, size_
             join_talk(hall, talk);
         }
     } else if (what < 600) {
-        leave_talk(talk);
+        leave_talk(hall, talk);
     } else if (what < 998) {
         for (uint32_t i = 0; i < what % REPORTS_MOST; i++) {
             say(hall, talk->id, ++talk->number);

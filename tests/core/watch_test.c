@@ -9,9 +9,9 @@ static void each_submission_is_a_watch_of_its_own(void **state)
     struct actor *c = stage_open(s, "c");
     struct actor *d = stage_open(s, "d");
 
-    watch_set_owner(SUBMIT(c, .key = "k").watch, "/one");
-    watch_set_owner(SUBMIT(d, .key = "k").watch, "/two");
-    assert_null(watch_owner(SUBMIT(c, .key = "k").watch));
+    stage_mark(s, SUBMIT(c, .key = "k").watch, "/one");
+    stage_mark(s, SUBMIT(d, .key = "k").watch, "/two");
+    SUBMIT(c, .key = "k");
     assert_int_equal(stage_job(s, 1).watches, 3);
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_progress(w, 1, 2, 5));
@@ -317,7 +317,7 @@ static void unwatching_drops_pending_events(void **state)
     struct watch *first = SUBMIT(c, .key = "k").watch;
     struct watch *second;
 
-    watch_set_owner(first, "/one");
+    stage_mark(s, first, "/one");
     second = SUBMIT(c, .key = "k").watch;
     assert_int_equal(act_take(w), 1);
     assert_status(STATUS_OK, act_data(w, 1, "part"));

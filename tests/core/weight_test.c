@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 // Shares of takes among queues with weights.
 #include "tests/core/stage.h"
+#include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +26,8 @@ static void set_weights(struct stage *s, const uint32_t weights[QUEUES])
         rules[count] = weight_rule(names[i], weights[i]);
         count += weights[i] > 0;
     }
-    assert_status(STATUS_OK, broker_set_policies(s->broker, rules, count));
-    while (!broker_policies_settled(s->broker)) {
+    assert_status(STATUS_OK, set_policies(s->broker, rules, count));
+    while (!check_policies_settled(s->broker)) {
         broker_tick(s->broker, s->now);
     }
 }
@@ -257,7 +259,7 @@ static void closed_queue_is_skipped_and_saves_no_turns(void **state)
     const struct job *held;
     size_t counts[QUEUES] = {0};
 
-    assert_status(STATUS_OK, broker_set_policies(s->broker, rules, 2));
+    assert_status(STATUS_OK, set_policies(s->broker, rules, 2));
     stage_settle(s);
     fill(s, 2, 300);
     assert_status(STATUS_OK, broker_take(w->session, &held));
@@ -315,7 +317,7 @@ static void choice_among_many_weighted_queues_examines_few(void **state)
     char name[16];
 
     (void)state;
-    assert_status(STATUS_OK, broker_set_policies(s->broker, &rule, 1));
+    assert_status(STATUS_OK, set_policies(s->broker, &rule, 1));
     for (int i = 0; i < MANY; i++) {
         const struct subscription_terms terms = {.limit_for = 0};
         struct job_spec spec = {.durable = true};

@@ -4,6 +4,7 @@
 // that it may have, and when no work remains, no session waits for a ready job. To repeat a run
 // that failed, set TANDEM_TEST_SEED to the seed that it printed.
 #include "tests/core/stage.h"
+#include "tests/support/rights.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static bool may_work(const struct player *p, struct slice name)
 {
     struct grants *grants = p->game->grants[p->grants];
 
-    return !grants || (grants_on(grants, name) & MAY_WORK);
+    return !grants || (rights_on(grants, name) & MAY_WORK);
 }
 
 //

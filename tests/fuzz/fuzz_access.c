@@ -6,6 +6,7 @@
 
 #include "access/access.h"
 #include "core/base/macros.h"
+#include "tests/support/rights.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -28,10 +29,10 @@ static unsigned rights_by(struct grants *grants)
     unsigned rights;
 
     ENSURE(grants);
-    rights = grants_on(grants, SLICE("mail")) | grants_somewhere(grants) << 8 |
+    rights = rights_on(grants, SLICE("mail")) | grants_somewhere(grants) << 8 |
              grants_everywhere(grants) << 16;
-    ENSURE((grants_on(grants, SLICE("mail")) & ~grants_somewhere(grants)) == 0);
-    ENSURE((grants_everywhere(grants) & ~grants_on(grants, SLICE("mail"))) == 0);
+    ENSURE((rights_on(grants, SLICE("mail")) & ~grants_somewhere(grants)) == 0);
+    ENSURE((grants_everywhere(grants) & ~rights_on(grants, SLICE("mail"))) == 0);
     grants_unref(grants);
     return rights;
 }

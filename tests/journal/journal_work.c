@@ -2,6 +2,7 @@
 #include "tests/journal/journal_work.h"
 
 #include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 enum { FIRST = 6, ROUNDS = 5, IDS = 64, FEW = 12 };
 
@@ -25,7 +26,7 @@ static void set_policy(struct bed *bed)
     };
 
     // Without memory, there is none this time.
-    (void)!broker_set_policies(bed->broker, &rule, 1);
+    (void)!set_policies(bed->broker, &rule, 1);
 }
 
 static void step(struct bed *bed)

@@ -4,6 +4,7 @@
 // go.
 
 #include "tests/proto_beanstalk/wire_bean.h"
+#include "tests/support/broker_check.h"
 #include "tests/support/live_bytes.h"
 
 #include <stdio.h>
@@ -169,7 +170,7 @@ static void tubes_that_are_removed_meanwhile_are_listed_and_new_ones_are_not(voi
     peer_read_again(t->a);
     is_list(peer_hear(t->a), MANY);
     says_yaml(t->a, "list-tubes\r\n", "---\n- default\n- new\n");
-    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
+    assert_int_equal(check_retained_queues(rig_broker(t->rig)), 0);
     free(queues);
 }
 
@@ -203,10 +204,10 @@ static void a_client_that_disconnects_in_a_list_leaves_no_memory(void **state)
     peer_send(t->a, SLICE("list-tubes\r\n"));
     rig_feed(t->rig);
     drop_tubes(t, queues, MANY);
-    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), MANY);
+    assert_int_equal(check_retained_queues(rig_broker(t->rig)), MANY);
     peer_free(t->a);
     rig_run(t->rig);
-    assert_int_equal(broker_snapshot_queues(rig_broker(t->rig)), 0);
+    assert_int_equal(check_retained_queues(rig_broker(t->rig)), 0);
     free(queues);
 }
 

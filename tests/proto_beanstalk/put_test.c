@@ -3,6 +3,7 @@
 // `put`, from its line to the CRLF after the body.
 
 #include "tests/proto_beanstalk/wire_bean.h"
+#include "tests/support/policies.h"
 
 #include "core/base/log.h"
 #include "core/policy.h"
@@ -172,7 +173,7 @@ static void a_policy_limits_the_size_and_number_of_jobs(void **state)
                                      .spec = {.max_jobs = 1, .max_job_size = 2}};
     struct bean *t = *state;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     says(t->a, "put 0 0 1 3\r\nabc\r\n", "JOB_TOO_BIG\r\n");
     says(t->a, "put 0 0 1 2\r\nab\r\n", "INSERTED 1\r\n");
@@ -184,7 +185,7 @@ static void a_body_too_big_is_logged_with_the_setting(void **state)
     const struct policy_rule rule = {.glob = SLICE("small"), .spec = {.max_job_size = 2}};
     struct bean *t = *state;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     t->settings.max_job_size = 5;
     says(t->a, "put 0 0 1 5\r\nabcde\r\n", "INSERTED 1\r\n");
     assert_int_equal(rig_too_large(t->rig).count, 0);
@@ -244,7 +245,7 @@ static void a_long_body_that_is_a_key_is_hashed_while_it_arrives(void **state)
     t->settings.max_job_size = 100000;
     plain = held_of_a_long_put(t, "put 0 0 1 65537\r\n");
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     assert_true(held_of_a_long_put(t, "put 0 0 1 65537\r\n") > plain);
     assert_int_equal(held_of_a_long_put(t, "put 0 0 1 65536\r\n"), plain);

@@ -3,6 +3,7 @@
 // The YAML of `stats`, `stats-job` and `stats-tube`, and when each counter changes.
 
 #include "tests/proto_beanstalk/wire_bean.h"
+#include "tests/support/policies.h"
 
 #include "core/policy.h"
 
@@ -228,7 +229,7 @@ static void stats_tube_shows_last_why_a_policy_closes_the_tube(void **state)
         .spec = {.max_running = 1, .rate_interval_for = 90 * NSEC_PER_SEC}};
     struct bean *t = *state;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     line_is(t->a, SLICE("stats-tube default\r\n"), "closed: ", "closed: no\n");
     says(t->a, "put 0 0 9 3\r\nabc\r\nreserve\r\n", "INSERTED 1\r\nRESERVED 1 3\r\nabc\r\n");
@@ -297,7 +298,7 @@ static void stats_job_of_a_dead_letter_shows_last_where_it_came_from(void **stat
     char answer[512];
     const char *kicks;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     says(t->a, "put 0 0 1 1\r\na\r\n", "INSERTED 1\r\n");
     assert_null(strstr(peer_ask(t->a, SLICE("stats-job 1\r\n")).ptr, "dead"));

@@ -3,6 +3,7 @@
 // Coalescing: a submission with the unique of a live job joins it.
 
 #include "tests/proto_gearman/wire_gear.h"
+#include "tests/support/policies.h"
 
 #include "core/policy.h"
 
@@ -364,7 +365,7 @@ static void a_long_workload_that_is_a_key_is_hashed_while_it_arrives(void **stat
 
     assert_true(held_of_a_long_job(t, "-", 65537) > named);
     assert_int_equal(held_of_a_long_job(t, "-", 65536), named);
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     assert_true(held_of_a_long_job(t, "", 65537) > plain);
     assert_int_equal(held_of_a_long_job(t, "u", 65537), named);
 }

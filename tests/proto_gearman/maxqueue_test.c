@@ -3,6 +3,7 @@
 // maxqueue: the limits for the jobs of a function, one for each priority.
 
 #include "tests/proto_gearman/admin_gear.h"
+#include "tests/support/policies.h"
 
 #include "core/policy.h"
 
@@ -109,7 +110,7 @@ static void a_policy_limits_functions_too(void **state)
                                      .spec = {.max_jobs = 1, .max_job_size = 2}};
     struct gear *t = *state;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "", "abc"), "ARGUMENT_TOO_LARGE");
     gear_says(t->a, REQ(SUBMIT_JOB_BG, "f", "", "ab"), RES(JOB_CREATED, "T:1"));
     gear_fails(t->a, REQ(SUBMIT_JOB_BG, "f", "", "ab"), "QUEUE_ERROR");

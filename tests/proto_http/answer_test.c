@@ -3,6 +3,7 @@
 // How a request is answered, whatever becomes of its job.
 
 #include "tests/proto_http/wire_http.h"
+#include "tests/support/policies.h"
 
 #include "core/policy.h"
 
@@ -175,7 +176,7 @@ static void a_queue_that_its_policy_says_is_full_is_429_and_a_large_job_413(void
     struct web *t = *state;
     const struct http_answer *answer;
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     rig_run(t->rig);
     answer = asks(t->a, POST("/f", BACKGROUND, "abc"), 413);
     field_is(answer, "X-Gearman-Command", "ERROR");

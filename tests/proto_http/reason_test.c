@@ -4,6 +4,7 @@
 // what in the request was wrong.
 
 #include "tests/proto_http/wire_http.h"
+#include "tests/support/policies.h"
 
 #include "core/base/log.h"
 
@@ -89,7 +90,7 @@ static void what_is_too_large_is_logged_with_the_setting(void **state)
     struct web *t = *state;
     struct peer *c = peer_new(t->rig);
 
-    assert_int_equal(STATUS_OK, broker_set_policies(rig_broker(t->rig), &rule, 1));
+    assert_int_equal(STATUS_OK, set_policies(rig_broker(t->rig), &rule, 1));
     t->settings.max_body = 3;
     t->settings.max_result = 3;
     says_why(asks(t->a, POST("/f", "", "1234"), 413), "http.max_body");

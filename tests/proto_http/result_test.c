@@ -3,6 +3,7 @@
 // What jobs have ended with: /-/jobs/{handle}, with ?wait=, and /-/jobs/{handle}/result.
 
 #include "tests/proto_http/wire_http.h"
+#include "tests/support/policies.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ static void keep(struct web *t)
     const struct policy_rule rule = {.glob = SLICE("*"),
                                      .spec = {.keep_result_for = SECONDS(60), .max_attempts = 1}};
 
-    assert_int_equal(broker_set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
+    assert_int_equal(set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
     http_can_do(t->w, "f");
     asks(t->a, POST("/f", BACKGROUND, "x"), 200);
 }

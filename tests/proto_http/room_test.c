@@ -5,6 +5,7 @@
 
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/live_bytes.h"
+#include "tests/support/policies.h"
 
 #include "core/policy.h"
 
@@ -140,7 +141,7 @@ static void a_long_body_is_hashed_as_it_comes_where_it_is_a_key(void **state)
 
     assert_true(held_of_a_long_post(t, "X-Gearman-Unique: -\r\n", 65537) > plain);
     assert_int_equal(held_of_a_long_post(t, "X-Gearman-Unique: -\r\n", 65536), plain);
-    assert_int_equal(broker_set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
+    assert_int_equal(set_policies(rig_broker(t->rig), &rule, 1), STATUS_OK);
     assert_true(held_of_a_long_post(t, "", 65537) > plain);
     assert_int_equal(held_of_a_long_post(t, "X-Gearman-Unique: u\r\n", 65537), plain);
 }

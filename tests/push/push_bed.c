@@ -2,6 +2,7 @@
 #include "tests/push/push_bed.h"
 
 #include "tests/support/broker_check.h"
+#include "tests/support/policies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ void bed_push_all(struct push_bed *bed, const struct push_settings *settings, si
     for (size_t i = 0; i < count; i++) {
         rules[i] = (struct policy_rule){.glob = slice_str(settings[i].name), .tell = true};
     }
-    assert_int_equal(broker_set_policies(bed->broker, rules, count), STATUS_OK);
+    assert_int_equal(set_policies(bed->broker, rules, count), STATUS_OK);
     push_adopt(bed->push, plan);
     free(rules);
 }

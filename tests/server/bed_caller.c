@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/bed_caller.h"
+#include "tests/support/rights.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static void answer_may(const struct bed_caller *caller, const char *word)
 
     if (caller->grants) {
         (void)snprintf(text, sizeof text, "%s %u\n", word,
-                       grants_on(caller->grants, SLICE("jobs")));
+                       rights_on(caller->grants, SLICE("jobs")));
     } else {
         (void)snprintf(text, sizeof text, "%s all\n", word);
     }

@@ -5,6 +5,7 @@
 
 #include "tests/server/bed_caller.h"
 #include "tests/server/server_cmocka.h"
+#include "tests/support/rights.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -280,7 +281,7 @@ static bool stub_eof(void *state)
 static enum grant_progress stub_granted(void *state, struct grants *grants)
 {
     struct bed_stub *stub = state;
-    bool lost = stub->blocked && grants && !(grants_on(grants, SLICE("jobs")) & MAY_WORK);
+    bool lost = stub->blocked && grants && !(rights_on(grants, SLICE("jobs")) & MAY_WORK);
 
     stub->front->granted++;
     bed_caller_take(&stub->caller, grants);

@@ -783,3 +783,13 @@ void broker_check(const struct broker *broker)
     check_moments(&census, &broker->memos.ends, census.memo_ends);
     check_totals(&census);
 }
+
+bool check_policies_settled(const struct broker *broker)
+{
+    return !broker->policies.changed;
+}
+
+uint64_t check_retained_queues(const struct broker *broker)
+{
+    return broker->snapshots.retained;
+}
