@@ -64,20 +64,22 @@ bool id_map_make_spare(struct id_map *map)
     return map->spare != NULL;
 }
 
-static struct id_map_run *id_map_run_find(const struct id_map *map, uint64_t number)
+static struct id_map_run *id_map_run_search(const struct id_map *map, uint64_t number)
 {
-    struct id_map_run *recent = map->recent;
-    struct hash_node *node;
+    struct hash_node *node = hash_first(&map->runs, id_map_hash(number));
 
-    // Saves 2.7 % of handing over a job, by tests/budget.
-    if (recent && recent->number == number) {
-        return recent;
-    }
-    node = hash_first(&map->runs, id_map_hash(number));
     while (node && id_map_run_at(node)->number != number) {
         node = node->next;
     }
     return node ? id_map_run_at(node) : NULL;
+}
+
+// The recent run is tried first: that saves 2.7 % of handing over a job, by tests/budget.
+static inline struct id_map_run *id_map_run_find(const struct id_map *map, uint64_t number)
+{
+    struct id_map_run *recent = map->recent;
+
+    return recent && recent->number == number ? recent : id_map_run_search(map, number);
 }
 
 static void id_map_run_remove(struct id_map *map, struct id_map_run *run)
