@@ -20,12 +20,13 @@ enum task_kind {
                   // segment that is not published yet is published before the batch's records in
                   // the next segment are written; the segment before is synced first.
     TASK_SYNC,    // Syncs `segment` as far as it was written.
-    TASK_PREPARE, // Creates the spare file with `size` bytes allocated, or goes on with it if it is
-                  // open: sets segment->file and segment->size.
-    TASK_RESIZE,  // Allocates or frees space, so that `segment` has `size` bytes. The loop, which
-                  // goes on reading segment->size, changes that itself.
-    TASK_REMOVE,  // Removes the file of `segment`, which is closed; a damaged one is only renamed.
-                  // A file larger than `size` loses its name and stays open: segment->file.
+    TASK_PREPARE, // Creates the spare file with `size` bytes allocated, and sets segment->file, or
+                  // goes on with it if it is open. The loop, which goes on reading segment->size,
+                  // changes that itself.
+    TASK_RESIZE, // Allocates or frees space, so that `segment` has `size` bytes. segment->size: the
+                 // same.
+    TASK_REMOVE, // Removes the file of `segment`, which is closed; a damaged one is only renamed.
+                 // A file larger than `size` loses its name and stays open: segment->file.
     TASK_FREE_SPACE, // Shrinks a file without a name to `size` bytes. At 0, or on an error, closes
                      // it: segment->file. Cannot fail.
     TASK_MANIFEST, // Writes `manifest`. It may take until the next sync of the directory before the

@@ -113,6 +113,7 @@ static bool files_begin_file(struct journal *journal, struct error_text *why)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         task.size = sizes[i];
         if (slot_run(&journal->slot, &task) == 0) {
+            task.segment->size = task.size;
             files_follow(journal, task.segment);
             return true;
         }

@@ -221,8 +221,9 @@ static bool task_run_prepare(struct task *task, const struct journal_io *io)
         }
         return task_fail(task, error, "allocate", task->segment);
     }
-    task->segment->file = file;
-    task->segment->size = task->size;
+    if (begins) {
+        task->segment->file = file;
+    }
     return true;
 }
 

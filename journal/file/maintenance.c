@@ -53,11 +53,13 @@ static struct segment *maintenance_new_spare(struct journal *journal)
 
 static bool maintenance_prepare(struct journal *journal)
 {
-    struct segment *segment = files_of(journal)->next;
+    struct files *files = files_of(journal);
+    struct segment *segment;
 
-    if (!segment) {
-        segment = maintenance_new_spare(journal);
+    if (!files->next) {
+        files->next = maintenance_new_spare(journal);
     }
+    segment = files->next;
     if (!segment) {
         return false;
     }
@@ -255,7 +257,6 @@ static void maintenance_no_space(struct journal *journal)
 
 static void maintenance_resized(struct journal *journal)
 {
-    journal->slot.task.segment->size = journal->slot.task.size;
     if (files_spare(journal) && files_suffices(journal, files_spare(journal))) {
         files_has_space_again(journal);
     }
@@ -266,11 +267,9 @@ static void maintenance_prepared(struct journal *journal)
     struct segment *segment = journal->slot.task.segment;
 
     if (!files_suffices(journal, segment)) {
-        files_of(journal)->next = segment;
         return;
     }
     segment_set_state(segment, SEGMENT_SPARE);
-    files_of(journal)->next = segment;
     files_has_space_again(journal);
     if (journal->segments.current->file < 0) {
         (void)files_take_spare(journal);
@@ -398,12 +397,17 @@ static void maintenance_take_in_failure(struct journal *journal)
 
 void files_maintained(struct journal *journal)
 {
-    if (journal->slot.task.error) {
+    const struct task *task = &journal->slot.task;
+
+    if (task->error) {
         maintenance_take_in_failure(journal);
         return;
     }
+    if (task->kind == TASK_PREPARE || task->kind == TASK_RESIZE) {
+        task->segment->size = task->size;
+    }
     maintenance_succeeded(journal);
-    switch (journal->slot.task.kind) {
+    switch (task->kind) {
     case TASK_PREPARE:
         maintenance_prepared(journal);
         return;

@@ -17,10 +17,11 @@ static void check_list(const struct segments *segments)
 }
 
 // The next segment has no number yet. No memory can be allocated when it takes over.
-static void check_next(const struct segment *segment)
+static void check_next(const struct segment *segment, bool busy)
 {
     ENSURE(segment->state == SEGMENT_PREPARING || segment->state == SEGMENT_SPARE);
-    ENSURE(segment_is_open(segment) && segment->number == 0 && segment->jobs == 0);
+    ENSURE(segment_is_open(segment) || (busy && segment->state == SEGMENT_PREPARING));
+    ENSURE(segment->number == 0 && segment->jobs == 0);
     ENSURE(segment->run_capacity > 0);
 }
 
@@ -30,7 +31,7 @@ void journal_check_files(const struct journal *journal)
 
     check_list(&journal->segments);
     if (files->next) {
-        check_next(files->next);
+        check_next(files->next, journal->slot.busy);
     }
     if (files->freeing) {
         ENSURE(files->freeing->state == SEGMENT_FREEING);
