@@ -6,8 +6,8 @@
 #include "server/config/command_line.h"
 #include "server/config/start_paths.h"
 #include "server/store/init_store.h"
-#include "server/log/libevent_log.h"
-#include "server/process/background.h"
+#include "server/log/log_output.h"
+#include "server/process/daemon.h"
 #include "server/process/signals.h"
 #include "server/server.h"
 

@@ -20,7 +20,7 @@
 #include "server/net/listener.h"
 #include "server/log/log_output.h"
 #include "server/loop.h"
-#include "server/process/exit_reason.h"
+#include "server/process/daemon.h"
 #include "server/process/facts.h"
 #include "server/process/notify.h"
 #include "server/process/pid_file.h"

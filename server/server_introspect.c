@@ -5,7 +5,7 @@
 #include "core/base/memory.h"
 #include "proto_common/introspect_queues.h"
 #include "server/io/io.h"
-#include "server/process/usage.h"
+#include "server/process/resources.h"
 #include "server/conn/conn.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "server/config/settings.h"
 #include "server/config/queue_section.h"
 #include "server/io/io.h"
-#include "server/process/capacity.h"
+#include "server/process/resources.h"
 #include "server/conn/rule_set.h"
 
 void server_limit_broker(const struct server *server)

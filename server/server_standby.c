@@ -6,7 +6,7 @@
 #include "server/config/listen_address.h"
 #include "server/config/settings.h"
 #include "server/config/queue_section.h"
-#include "server/process/capacity.h"
+#include "server/process/resources.h"
 #include "server/process/clock.h"
 #include "server/transport/transport.h"
 

@@ -5,9 +5,9 @@
 #include "server/config/listen_address.h"
 #include "server/config/settings.h"
 #include "server/net/listener.h"
-#include "server/process/capacity.h"
+#include "server/process/resources.h"
 #include "server/process/clock.h"
-#include "server/process/privilege.h"
+#include "server/process/daemon.h"
 #include "server/conn/rule_set.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "core/base/error_text.h"
 #include "core/base/macros.h"
 #include "server/config/string_list.h"
-#include "server/process/exit_reason.h"
+#include "server/process/daemon.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "server/config/start_paths.h"
 
 #include "server/config/listen_address.h"
-#include "server/process/privilege.h"
+#include "server/process/daemon.h"
 #include "server/process/safe_path.h"
 #include "server/process/syslog_path.h"
 

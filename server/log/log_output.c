@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/log/log_output.h"
 
+#include "core/base/log.h"
 #include "server/log/log_line.h"
-#include "server/process/clock.h"
 #include "server/log/log_syslog.h"
+#include "server/process/clock.h"
+#include "server/process/daemon.h"
 #include "server/process/safe_path.h"
 #include "server/process/syslog_path.h"
+
+#include <event2/event.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +27,12 @@ static void output_line(void *context, enum log_level level, const char *name,
                                     .name = name,
                                     .fields = fields,
                                     .count = count};
-    struct log_look look;
+    struct log_style style;
     char line[LOG_LINE_MAX];
     int saved = errno;
 
-    log_writer_look(output->writer, &look);
-    log_writer_put(output->writer, line, log_line_of(&event, &look, line));
+    log_writer_style(output->writer, &style);
+    log_writer_put(output->writer, line, log_line_of(&event, &style, line));
     errno = saved;
 }
 
@@ -44,28 +48,21 @@ void log_output_init(struct log_output *output)
     *output = (struct log_output){.fd = STDERR_FILENO};
 }
 
-// What lines can be appended to.
-static bool is_log(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 &&
-           (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode));
-}
-
-// -1 with the reason in `why`.
-static int open_file(const char *path, bool *made, struct error_text *why)
+// Opens a file that lines can be appended to. -1 with the reason in `why`.
+static int log_output_open_file(const char *path, bool *made, struct error_text *why)
 {
     struct safe_path place;
+    struct stat st;
     int fd = -1;
 
     if (safe_path_find(&place, path, true, why)) {
-        // A pipe that nobody reads is an error, not something to wait for.
+        // O_NONBLOCK makes opening a pipe without a reader fail instead of block.
         fd = safe_path_open(&place, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY, 0640, made, why);
         safe_path_close(&place);
     }
-    if (fd >= 0 && !is_log(fd)) {
-        error_set(why, "there is something else than a file");
+    if (fd >= 0 && (fstat(fd, &st) != 0 ||
+                    !(S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))) {
+        error_set(why, "not a regular file");
         (void)close(fd);
         fd = -1;
     }
@@ -81,12 +78,12 @@ bool log_output_prepare(struct log_opening *opening, const char *path, enum log_
     const char *syslog = syslog_path(path);
 
     *opening =
-        (struct log_opening){.fd = STDERR_FILENO, .look = {.format = format}, .level = level};
+        (struct log_opening){.fd = STDERR_FILENO, .style = {.format = format}, .level = level};
     if (syslog) {
-        (void)snprintf(opening->look.syslog, sizeof opening->look.syslog, "%s", syslog);
+        (void)snprintf(opening->style.syslog, sizeof opening->style.syslog, "%s", syslog);
         opening->fd = log_syslog_open(syslog, why);
     } else if (*path) {
-        opening->fd = open_file(path, &opening->made, why);
+        opening->fd = log_output_open_file(path, &opening->made, why);
     }
     return opening->fd >= 0;
 }
@@ -98,11 +95,11 @@ void log_output_discard(const struct log_opening *opening)
     }
 }
 
-// The journal's thread may log meanwhile, so that the sink stays where it is.
+// The sink stays the same, because the journal's thread may log meanwhile.
 void log_output_adopt(struct log_output *output, const struct log_opening *opening)
 {
     ENSURE(output->writer);
-    log_writer_change(output->writer, opening->fd, &opening->look);
+    log_writer_change(output->writer, opening->fd, &opening->style);
     log_set_most(opening->level);
     output->fd = opening->fd;
     output->made = opening->made;
@@ -110,7 +107,7 @@ void log_output_adopt(struct log_output *output, const struct log_opening *openi
 
 static bool output_begin(struct log_output *output, const struct log_opening *opening)
 {
-    output->writer = log_writer_new(opening->fd, &opening->look);
+    output->writer = log_writer_new(opening->fd, &opening->style);
     if (!output->writer) {
         return false;
     }
@@ -158,4 +155,36 @@ void log_output_close(struct log_output *output)
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
     log_writer_free(output->writer);
     log_output_init(output);
+}
+
+static enum log_level libevent_level(int severity)
+{
+    switch (severity) {
+    case EVENT_LOG_DEBUG:
+    case EVENT_LOG_MSG:
+        return LOG_LEVEL_DEBUG;
+    case EVENT_LOG_WARN:
+        return LOG_LEVEL_WARN;
+    default:
+        return LOG_LEVEL_ERROR;
+    }
+}
+
+static void libevent_log_line(int severity, const char *text)
+{
+    LOG_AT(libevent_level(severity), "libevent", log_string("text", text));
+}
+
+static void libevent_log_fatal(int error)
+{
+    // libevent is out of memory or descriptors; that is not a bug, so no core file is needed.
+    log_error("libevent_fatal", log_number("error", error));
+    log_drain();
+    _exit(exit_reason_code(EXIT_REASON_OTHER, EXIT_CODES_OURS));
+}
+
+void libevent_log_route(void)
+{
+    event_set_log_callback(libevent_log_line);
+    event_set_fatal_callback(libevent_log_fatal);
 }

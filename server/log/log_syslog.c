@@ -38,7 +38,7 @@ bool log_syslog_join(int fd, const char *path)
     return connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
 }
 
-static int priority(enum log_level level)
+static int syslog_priority(enum log_level level)
 {
     switch (level) {
     case LOG_LEVEL_ERROR:
@@ -64,8 +64,8 @@ size_t log_syslog_line(const struct log_event *event, const char *line, size_t l
 
     (void)localtime_r(&seconds, &local);
     (void)strftime(when, sizeof when, "%b %e %H:%M:%S", &local);
-    (void)snprintf(datagram, LOG_LINE_MAX, "<%d>%s %.64s[%ld]: ", priority(event->level), when,
-                   program_invocation_short_name, (long)getpid());
+    (void)snprintf(datagram, LOG_LINE_MAX, "<%d>%s %.64s[%ld]: ", syslog_priority(event->level),
+                   when, program_invocation_short_name, (long)getpid());
     head = strlen(datagram);
     rest = rest < LOG_LINE_MAX - head ? rest : LOG_LINE_MAX - head;
     memcpy(datagram + head, line, rest);

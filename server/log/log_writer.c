@@ -16,61 +16,62 @@
 #include <time.h>
 #include <unistd.h>
 
-// How long lines may take to be written when the process ends.
-enum { PATIENCE_SECONDS = 2 };
+// The time that lines may take to be written when the process ends.
+enum { DRAIN_SECONDS = 2 };
 
-// Each line in the backlog stands behind this.
+// In the backlog, before each line.
 struct line_head {
     uint32_t len;
-    uint32_t stands; // how many lines are lost where it cannot be written: one that tells of others
-                     // that were lost stands for these
+    uint32_t stands; // the number of lines that are lost if this one cannot be written: more than
+                     // 1 for a line that reports dropped lines
 };
 
 struct log_writer {
     pthread_t thread;
-    pthread_mutex_t mutex;  // of all that follows
-    pthread_cond_t wanted;  // there is something to do
-    pthread_cond_t written; // nothing is left to do
+    pthread_mutex_t mutex;  // of the following fields
+    pthread_cond_t wanted;  // there is work for the thread
+    pthread_cond_t written; // no work is left
     int fd;
-    int next_fd;      // what to change to; -1: nothing
-    size_t change_at; // where in the backlog
-    struct log_look look;
-    struct log_look next_look; // with next_fd
-    bool busy;                 // the thread writes
+    int next_fd;      // the file to change to; -1: none
+    size_t change_at; // the position in the backlog of the change
+    struct log_style style;
+    struct log_style next_style; // with next_fd
+    bool busy;                   // the thread is writing
     bool closing;
-    uint64_t dropped; // lines, behind those that wait
-    uint64_t failed;  // lines that could not be written; told with the next line
-    size_t first;     // positions in the backlog, which count on; 0 where it is empty
+    uint64_t dropped; // lines after those in the backlog
+    uint64_t failed;  // lines that could not be written; reported with the next line
+    size_t first;     // positions in the backlog, which only grow; 0 again when it is empty
     size_t last;
     char bytes[LOG_BACKLOG];
 };
 
-static size_t line_of(const struct log_event *event, enum log_format format,
-                      char line[LOG_LINE_MAX])
+// As text if there is no memory for JSON.
+static size_t log_line_formatted(const struct log_event *event, enum log_format format,
+                                 char line[LOG_LINE_MAX])
 {
     size_t len = format == LOG_FORMAT_JSON ? log_line_json(event, line) : 0;
 
     return len ? len : log_line_text(event, line);
 }
 
-size_t log_line_of(const struct log_event *event, const struct log_look *look,
+size_t log_line_of(const struct log_event *event, const struct log_style *style,
                    char line[LOG_LINE_MAX])
 {
     char text[LOG_LINE_MAX];
 
-    if (look->syslog[0] == '\0') {
-        return line_of(event, look->format, line);
+    if (style->syslog[0] == '\0') {
+        return log_line_formatted(event, style->format, line);
     }
-    return log_syslog_line(event, text, line_of(event, look->format, text), line);
+    return log_syslog_line(event, text, log_line_formatted(event, style->format, text), line);
 }
 
-// Of the lines that come last.
-static const struct log_look *last_look(const struct log_writer *writer)
+// The format of the newest lines.
+static const struct log_style *writer_last_style(const struct log_writer *writer)
 {
-    return writer->next_fd >= 0 ? &writer->next_look : &writer->look;
+    return writer->next_fd >= 0 ? &writer->next_style : &writer->style;
 }
 
-static size_t dropped_line(uint64_t dropped, const struct log_look *look, char line[LOG_LINE_MAX])
+static size_t dropped_line(uint64_t dropped, const struct log_style *style, char line[LOG_LINE_MAX])
 {
     const struct log_field count = log_number("lines", (int64_t)dropped);
     const struct log_event event = {.wall_at = clock_now().wall,
@@ -79,7 +80,7 @@ static size_t dropped_line(uint64_t dropped, const struct log_look *look, char l
                                     .fields = &count,
                                     .count = 1};
 
-    return log_line_of(&event, look, line);
+    return log_line_of(&event, style, line);
 }
 
 static void backlog_add(struct log_writer *writer, const void *bytes, size_t len)
@@ -102,7 +103,7 @@ static void backlog_take(struct log_writer *writer, void *bytes, size_t len)
     writer->first += len;
 }
 
-// `stands` is how many lines are lost with it.
+// Queues a line; false if there is no room. `stands` as in line_head.
 static bool backlog_put(struct log_writer *writer, const char *line, size_t len, uint64_t stands)
 {
     const struct line_head head = {.len = (uint32_t)len,
@@ -116,8 +117,8 @@ static bool backlog_put(struct log_writer *writer, const char *line, size_t len,
     return true;
 }
 
-// The next line; begins again at the first bytes where it was the last one, so that a backlog that
-// is short stays in little memory.
+// Takes the next line. When the backlog is empty, its positions start at 0 again, so that a short
+// backlog touches little memory.
 static struct line_head backlog_next(struct log_writer *writer, char line[LOG_LINE_MAX])
 {
     struct line_head head;
@@ -131,8 +132,7 @@ static struct line_head backlog_next(struct log_writer *writer, char line[LOG_LI
     return head;
 }
 
-// False where it cannot be written.
-static bool write_line(int fd, const char *line, size_t len)
+static bool log_write_all(int fd, const char *line, size_t len)
 {
     size_t sent = 0;
 
@@ -152,24 +152,24 @@ static bool write_line(int fd, const char *line, size_t len)
     return true;
 }
 
-static void close_file(int fd)
+static void log_close_file(int fd)
 {
     if (fd != STDERR_FILENO) {
         (void)close(fd);
     }
 }
 
-// Writes a line that stands for so many, without the lock.
+// Writes a line without the lock.
 static void writer_write(struct log_writer *writer, const char *line, size_t len, uint64_t stands)
 {
-    const struct log_look look = writer->look;
+    const struct log_style style = writer->style;
     int fd = writer->fd;
     bool good;
 
     writer->busy = true;
     (void)pthread_mutex_unlock(&writer->mutex);
-    good = write_line(fd, line, len) ||
-           (look.syslog[0] && log_syslog_join(fd, look.syslog) && write_line(fd, line, len));
+    good = log_write_all(fd, line, len) ||
+           (style.syslog[0] && log_syslog_join(fd, style.syslog) && log_write_all(fd, line, len));
     (void)pthread_mutex_lock(&writer->mutex);
     writer->busy = false;
     writer->failed += good ? 0 : stands;
@@ -180,16 +180,16 @@ static void writer_change_over(struct log_writer *writer)
     int former = writer->fd;
 
     writer->fd = writer->next_fd;
-    writer->look = writer->next_look;
+    writer->style = writer->next_style;
     writer->next_fd = -1;
     writer->busy = true;
     (void)pthread_mutex_unlock(&writer->mutex);
-    close_file(former);
+    log_close_file(former);
     (void)pthread_mutex_lock(&writer->mutex);
     writer->busy = false;
 }
 
-// One thing that is to be done; false where there is none.
+// Does one piece of work; false if there is none.
 static bool writer_step(struct log_writer *writer)
 {
     char line[LOG_LINE_MAX];
@@ -203,7 +203,7 @@ static bool writer_step(struct log_writer *writer)
         writer_write(writer, line, head.len, head.stands);
     } else if (dropped > 0) {
         writer->dropped = 0;
-        writer_write(writer, line, dropped_line(dropped, last_look(writer), line), dropped);
+        writer_write(writer, line, dropped_line(dropped, writer_last_style(writer), line), dropped);
     } else {
         return false;
     }
@@ -234,7 +234,7 @@ static bool writer_start(struct log_writer *writer)
     sigset_t before;
     int error;
 
-    // Signals are the loop's.
+    // Signals are for the loop.
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     error = pthread_create(&writer->thread, NULL, writer_run, writer);
@@ -245,8 +245,8 @@ static bool writer_start(struct log_writer *writer)
     return error == 0;
 }
 
-// Waits are timed by a clock that nobody sets.
-static void cond_init(pthread_cond_t *cond)
+// Timed waits use a clock that is never set.
+static void writer_cond_init(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;
 
@@ -264,7 +264,7 @@ static void writer_destroy(struct log_writer *writer)
     free(writer);
 }
 
-struct log_writer *log_writer_new(int fd, const struct log_look *look)
+struct log_writer *log_writer_new(int fd, const struct log_style *style)
 {
     struct log_writer *writer = calloc(1, sizeof *writer);
 
@@ -273,10 +273,10 @@ struct log_writer *log_writer_new(int fd, const struct log_look *look)
     }
     writer->fd = fd;
     writer->next_fd = -1;
-    writer->look = *look;
+    writer->style = *style;
     (void)pthread_mutex_init(&writer->mutex, NULL);
-    cond_init(&writer->wanted);
-    cond_init(&writer->written);
+    writer_cond_init(&writer->wanted);
+    writer_cond_init(&writer->written);
     if (!writer_start(writer)) {
         writer_destroy(writer);
         return NULL;
@@ -284,9 +284,9 @@ struct log_writer *log_writer_new(int fd, const struct log_look *look)
     return writer;
 }
 
-// A line that tells of those that were dropped comes in their place, once there is some ease: else
-// many such lines would take the room that others need.
-static bool writer_tell_dropped(struct log_writer *writer)
+// Queues a line that reports the dropped lines, but only when half of the backlog is free:
+// otherwise many such lines would take the room that other lines need.
+static bool writer_report_dropped(struct log_writer *writer)
 {
     uint64_t dropped = writer->dropped + writer->failed;
     char line[LOG_LINE_MAX];
@@ -295,7 +295,8 @@ static bool writer_tell_dropped(struct log_writer *writer)
         return true;
     }
     if (writer->last - writer->first > LOG_BACKLOG / 2 ||
-        !backlog_put(writer, line, dropped_line(dropped, last_look(writer), line), dropped)) {
+        !backlog_put(writer, line, dropped_line(dropped, writer_last_style(writer), line),
+                     dropped)) {
         return false;
     }
     writer->dropped = 0;
@@ -303,10 +304,10 @@ static bool writer_tell_dropped(struct log_writer *writer)
     return true;
 }
 
-void log_writer_look(struct log_writer *writer, struct log_look *look)
+void log_writer_style(struct log_writer *writer, struct log_style *style)
 {
     (void)pthread_mutex_lock(&writer->mutex);
-    *look = *last_look(writer);
+    *style = *writer_last_style(writer);
     (void)pthread_mutex_unlock(&writer->mutex);
 }
 
@@ -314,24 +315,24 @@ void log_writer_put(struct log_writer *writer, const char *line, size_t len)
 {
     ENSURE(len > 0 && len <= LOG_LINE_MAX);
     (void)pthread_mutex_lock(&writer->mutex);
-    if (!writer_tell_dropped(writer) || !backlog_put(writer, line, len, 1)) {
+    if (!writer_report_dropped(writer) || !backlog_put(writer, line, len, 1)) {
         writer->dropped++;
     }
     (void)pthread_cond_signal(&writer->wanted);
     (void)pthread_mutex_unlock(&writer->mutex);
 }
 
-void log_writer_change(struct log_writer *writer, int fd, const struct log_look *look)
+void log_writer_change(struct log_writer *writer, int fd, const struct log_style *style)
 {
     (void)pthread_mutex_lock(&writer->mutex);
     if (writer->next_fd >= 0) {
-        // It has not come to that yet: what waits for it goes to the new one.
-        close_file(writer->next_fd);
+        // The last change is still pending: the lines that wait for it go to the new file.
+        log_close_file(writer->next_fd);
     } else {
         writer->change_at = writer->last;
     }
     writer->next_fd = fd;
-    writer->next_look = *look;
+    writer->next_style = *style;
     (void)pthread_cond_signal(&writer->wanted);
     (void)pthread_mutex_unlock(&writer->mutex);
 }
@@ -341,14 +342,14 @@ static bool writer_is_idle(const struct log_writer *writer)
     return !writer->busy && writer->first == writer->last && writer->dropped == 0;
 }
 
-// With the lock; gives up when the patience is over.
+// Waits with the lock held, for DRAIN_SECONDS at most.
 static bool writer_await(struct log_writer *writer, bool (*done)(const struct log_writer *writer))
 {
     struct timespec until;
     int error = 0;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PATIENCE_SECONDS;
+    until.tv_sec += DRAIN_SECONDS;
     while (!done(writer) && error == 0) {
         error = pthread_cond_timedwait(&writer->written, &writer->mutex, &until);
     }
@@ -387,6 +388,6 @@ void log_writer_free(struct log_writer *writer)
         return;
     }
     (void)pthread_join(writer->thread, NULL);
-    close_file(writer->fd);
+    log_close_file(writer->fd);
     writer_destroy(writer);
 }

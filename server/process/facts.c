@@ -21,22 +21,10 @@ static void facts_cpu_time(nsec_t *user_for, nsec_t *system_for)
     *system_for = nsec_of(usage.ru_stime);
 }
 
-// A number that tells this process from the one before it. Nothing secret hangs on it, so the
-// clock will do where the kernel has no random bytes yet.
-static uint64_t facts_instance(struct instant now)
-{
-    uint64_t instance;
-
-    if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != (ssize_t)sizeof instance) {
-        instance = (uint64_t)now.wall ^ ((uint64_t)getpid() << 48);
-    }
-    return instance;
-}
-
-static void gather_random(void *into, size_t len)
+static void facts_random(void *into, size_t len)
 {
     while (getrandom(into, len, 0) != (ssize_t)len) {
-        // Only a signal interrupts so short a read.
+        // Such a short read fails only if a signal interrupts it.
     }
 }
 
@@ -44,7 +32,7 @@ uint64_t facts_secret(void)
 {
     uint64_t secret = 0;
 
-    gather_random(&secret, sizeof secret);
+    facts_random(&secret, sizeof secret);
     return secret;
 }
 
@@ -52,12 +40,19 @@ struct siphash_key facts_key(void)
 {
     struct siphash_key key;
 
-    gather_random(&key, sizeof key);
+    facts_random(&key, sizeof key);
     return key;
 }
 
 void facts_gather(struct facts *facts, struct instant now)
 {
+    uint64_t instance;
+
+    // The instance distinguishes this process from its predecessor. It is not a secret, so the
+    // clock is good enough while the kernel has no random bytes.
+    if (getrandom(&instance, sizeof instance, GRND_NONBLOCK) != (ssize_t)sizeof instance) {
+        instance = (uint64_t)now.wall ^ ((uint64_t)getpid() << 48);
+    }
     memset(&facts->machine, 0, sizeof facts->machine);
     (void)uname(&facts->machine);
     facts->process = (struct process_facts){
@@ -67,7 +62,7 @@ void facts_gather(struct facts *facts, struct instant now)
         .hostname = facts->machine.nodename,
         .os = facts->machine.version,
         .platform = facts->machine.machine,
-        .instance = facts_instance(now),
+        .instance = instance,
         .cpu_time = facts_cpu_time,
     };
 }

@@ -2,7 +2,8 @@
 #ifndef TANDEM_SERVER_PROCESS_FACTS_H
 #define TANDEM_SERVER_PROCESS_FACTS_H
 
-// What the process knows about itself and its machine, gathered once at start for the front-ends.
+// The facts about the process and its machine that front-ends report, gathered once at the start;
+// and random secrets.
 
 #include "proto_common/frontend.h"
 
@@ -10,17 +11,17 @@
 
 struct facts {
     struct process_facts process;
-    struct utsname machine; /* private: what `process` points into */
+    struct utsname machine; /* private: `process` points into it */
 };
 
 // Fills `facts`, which must not move afterwards. `now` is the start of the process.
 void facts_gather(struct facts *facts, struct instant now);
 
-// A random number for hashes that nobody outside may foresee. Waits for the kernel where that has
-// just started.
+// A random number that nobody outside can predict. Blocks until the kernel's random generator is
+// initialized, which matters only just after boot.
 uint64_t facts_secret(void);
 
-// The same for the hashes of bytes.
+// The same as the key of a keyed hash.
 struct siphash_key facts_key(void);
 
 #endif

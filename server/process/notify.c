@@ -13,7 +13,7 @@
 
 static const struct timeval RETRY = {.tv_usec = 100000};
 
-// False where the manager has no room for it now.
+// False if the manager has no room for the message now.
 static bool notifier_send(const struct notifier *notifier, const char *text)
 {
     ssize_t sent;
@@ -25,7 +25,7 @@ static bool notifier_send(const struct notifier *notifier, const char *text)
     return sent >= 0 || (errno != EAGAIN && errno != ENOBUFS);
 }
 
-// Tells what waits, as far as there is room for it.
+// Sends the waiting messages, as far as the manager has room for them.
 static void notifier_flush(struct notifier *notifier)
 {
     size_t sent = 0;
@@ -37,7 +37,7 @@ static void notifier_flush(struct notifier *notifier)
     memmove(notifier->waiting[0], notifier->waiting[sent], notifier->count * NOTIFY_TEXT_MAX);
 }
 
-static void retry_now(evutil_socket_t fd, short what, void *context)
+static void notifier_retry(evutil_socket_t fd, short what, void *context)
 {
     struct notifier *notifier = context;
 
@@ -59,11 +59,11 @@ static void notifier_tell(struct notifier *notifier, const char *text)
         memmove(notifier->waiting[0], notifier->waiting[1], notifier->count * NOTIFY_TEXT_MAX);
     }
     (void)snprintf(notifier->waiting[notifier->count++], NOTIFY_TEXT_MAX, "%s", text);
-    retry_now(-1, 0, notifier);
+    notifier_retry(-1, 0, notifier);
 }
 
-// Where the manager listens: a path, or a name that begins with @ and is in no directory.
-static bool find_manager(struct notifier *notifier)
+// Takes the manager's socket from the environment: a path, or an abstract name that begins with @.
+static bool notifier_find_manager(struct notifier *notifier)
 {
     const char *name = getenv("NOTIFY_SOCKET");
     size_t len = name ? strlen(name) : 0;
@@ -80,9 +80,9 @@ static bool find_manager(struct notifier *notifier)
     return true;
 }
 
-// It never waits behind other messages, and so takes the place of none: where the manager has no
-// room, the next one is told.
-static void beat(evutil_socket_t fd, short what, void *context)
+// A keep-alive is never queued, so that it displaces no other message: if the manager has no room,
+// the next one will do.
+static void notifier_beat(evutil_socket_t fd, short what, void *context)
 {
     const struct notifier *notifier = context;
 
@@ -93,8 +93,8 @@ static void beat(evutil_socket_t fd, short what, void *context)
     }
 }
 
-// A number of the environment; false where there is none that is positive.
-static bool read_number(const char *name, int64_t *number)
+// Reads a positive number from the environment.
+static bool notifier_read_env(const char *name, int64_t *number)
 {
     const char *text = getenv(name);
     char *end;
@@ -107,29 +107,30 @@ static bool read_number(const char *name, int64_t *number)
     return errno == 0 && *end == '\0' && *number > 0;
 }
 
-// Whether the manager wants to hear of us regularly, and if so, twice as often as it asks for.
+// Starts the keep-alives if the manager wants them.
 static void notifier_watch(struct notifier *notifier, struct event_base *base)
 {
     struct timeval every;
     int64_t micros;
     int64_t pid;
 
-    if (!read_number("WATCHDOG_USEC", &micros) ||
-        (getenv("WATCHDOG_PID") && (!read_number("WATCHDOG_PID", &pid) || pid != getpid()))) {
+    if (!notifier_read_env("WATCHDOG_USEC", &micros) ||
+        (getenv("WATCHDOG_PID") && (!notifier_read_env("WATCHDOG_PID", &pid) || pid != getpid()))) {
         return;
     }
     micros = micros > 1 ? micros / 2 : 1;
     every.tv_sec = (time_t)(micros / 1000000);
     every.tv_usec = (suseconds_t)(micros % 1000000);
-    notifier->watched = event_assign(&notifier->beat, base, -1, EV_PERSIST, beat, notifier) == 0 &&
-                        event_add(&notifier->beat, &every) == 0;
+    notifier->watched =
+        event_assign(&notifier->beat, base, -1, EV_PERSIST, notifier_beat, notifier) == 0 &&
+        event_add(&notifier->beat, &every) == 0;
 }
 
 void notifier_open(struct notifier *notifier, struct event_base *base)
 {
     *notifier = (struct notifier){.fd = -1};
-    if (find_manager(notifier) &&
-        evtimer_assign(&notifier->retry, base, retry_now, notifier) == 0) {
+    if (notifier_find_manager(notifier) &&
+        evtimer_assign(&notifier->retry, base, notifier_retry, notifier) == 0) {
         notifier->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     }
     if (notifier->fd >= 0) {
@@ -175,7 +176,7 @@ void notify_reloading(struct notifier *notifier)
 {
     char text[NOTIFY_TEXT_MAX];
 
-    // By the moment the manager knows which of its reload requests this belongs to.
+    // By this time, the manager knows the reload request that the message belongs to.
     (void)snprintf(text, sizeof text, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
                    clock_awake() / (NSEC_PER_MSEC / 1000));
     notifier_tell(notifier, text);
@@ -183,6 +184,6 @@ void notify_reloading(struct notifier *notifier)
 
 void notify_stopping(struct notifier *notifier)
 {
-    // The end waits for the journal, and the loop does not turn then.
+    // Stopping waits for the journal, and the loop sends no keep-alives meanwhile.
     notifier_tell(notifier, notifier->watched ? "STOPPING=1\nWATCHDOG_USEC=0" : "STOPPING=1");
 }

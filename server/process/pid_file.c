@@ -16,7 +16,7 @@ static void pid_file_fail(const char *path, const char *what, struct error_text 
     error_set(why, "pid_file %s: %s", path, what);
 }
 
-// Who holds the lock, as far as the file says.
+// The reason that another process holds the lock, with the PID in the file.
 static void pid_file_held(int fd, const char *path, struct error_text *why)
 {
     char text[32] = "";
@@ -27,7 +27,7 @@ static void pid_file_held(int fd, const char *path, struct error_text *why)
               text[0] ? text : "one that is just starting");
 }
 
-// Whether the file is still at its place: its last holder may have removed it since we opened it.
+// Whether the path still leads to this file: its last owner may have removed it after we opened it.
 static bool is_in_place(int fd, const struct safe_path *place)
 {
     struct stat opened;
@@ -38,8 +38,8 @@ static bool is_in_place(int fd, const struct safe_path *place)
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// Opens and locks what is at the place now; -1 with the reason in `why`. A file that was there
-// keeps its mode: it may be anything that somebody moved there.
+// Opens and locks the file; -1 with the reason in `why`. An existing file keeps its mode, because
+// the path may lead to any file by mistake.
 static int pid_file_lock(const struct safe_path *place, const char *path, struct error_text *why)
 {
     bool made;
@@ -51,7 +51,7 @@ static int pid_file_lock(const struct safe_path *place, const char *path, struct
         return -1;
     }
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        pid_file_fail(path, "there is something else than a file", why);
+        pid_file_fail(path, "not a regular file", why);
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
             pid_file_held(fd, path, why);
@@ -98,7 +98,7 @@ bool pid_file_write(const struct pid_file *file, struct error_text *why)
     return false;
 }
 
-// Only our own file: what has come into its place is another's.
+// Removes the file only if it is still ours: another process may have replaced it.
 static bool pid_file_remove(const struct pid_file *file)
 {
     struct error_text unsaid;
@@ -119,10 +119,8 @@ void pid_file_release(struct pid_file *file)
         return;
     }
     if (!pid_file_remove(file)) {
-        // Nothing is left to be done where this fails, too: the lock goes with us.
-        int ignored = ftruncate(file->fd, 0);
-
-        (void)ignored;
+        // If this fails, too, the file stays; its lock ends with the process.
+        (void)!ftruncate(file->fd, 0);
     }
     (void)close(file->fd);
     *file = (struct pid_file){.path = NULL};

@@ -11,12 +11,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-// As many as the kernel follows.
+// The kernel's limit.
 enum { LINKS_MAX = 40 };
 
 #define DIR_FLAGS (O_PATH | O_DIRECTORY | O_CLOEXEC)
 
-// On the way: what is still to be walked begins at `rest`.
+// The walk along a path. The part not yet walked begins at `rest`.
 struct walk {
     char path[PATH_MAX];
     char *rest;
@@ -36,8 +36,8 @@ static bool is_trusted(uid_t uid)
     return uid == 0 || uid == geteuid();
 }
 
-// Whether nobody but root and ourselves can have put the link there. In a directory such as /tmp
-// everybody can put links of his own, but not take away another's.
+// Whether only root and ourselves can have created the link. In a sticky directory such as /tmp,
+// every user can create links, but cannot replace those of other users.
 static bool link_is_trusted(int dir, const struct stat *link)
 {
     struct stat st;
@@ -55,7 +55,7 @@ static bool is_proc(int dir)
     return fstatfs(dir, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-// Goes on from where an absolute path begins, or a relative one.
+// Opens the directory in which the path begins.
 static bool safe_path_start(struct safe_path *safe, const char *path)
 {
     if (*path != '/' && safe->dir >= 0) {
@@ -66,7 +66,7 @@ static bool safe_path_start(struct safe_path *safe, const char *path)
     return safe->dir >= 0;
 }
 
-// Puts what the link says in front of the rest.
+// Replaces the link by its target, in front of the rest.
 static bool walk_splice(struct walk *walk, struct safe_path *safe, struct error_text *why)
 {
     char target[PATH_MAX];
@@ -92,7 +92,7 @@ static bool walk_splice(struct walk *walk, struct safe_path *safe, struct error_
     return safe_path_start(safe, walk->path) || safe_path_fail(safe, why, strerror(errno));
 }
 
-// Takes the next name off the rest. False where it is too long for one.
+// Takes the next name off the rest. False if it is too long.
 static bool walk_name(struct walk *walk, struct safe_path *safe)
 {
     size_t len;
@@ -120,7 +120,7 @@ static bool safe_path_enter(struct safe_path *safe, struct error_text *why)
     return true;
 }
 
-// One name further. `*there`: it is the last one, and no link to be followed.
+// Walks to the next name. `*there`: it is the last one, and not a link to follow.
 static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there,
                       struct error_text *why)
 {
@@ -177,17 +177,17 @@ bool safe_path_find(struct safe_path *safe, const char *path, bool follow, struc
     return true;
 }
 
-// Whether everybody can put files of his own into the directory.
-static bool is_everybodys(int dir)
+// Whether all users can create files in the directory.
+static bool is_world_writable(int dir)
 {
     struct stat st;
 
     return fstat(dir, &st) != 0 || (st.st_mode & S_IWOTH) != 0;
 }
 
-// Whether we may take a file under this name. A second name may be a way to any of root's files,
-// and what another has put where all can put files is there to be read or written by him.
-static bool is_to_be_had(const struct safe_path *safe, const struct stat *st,
+// A second name may belong to any of root's files. A file of another user in a world-writable
+// directory may have been created to read what we write, or to have us read it.
+static bool is_safe_file(const struct safe_path *safe, const struct stat *st,
                          struct error_text *why)
 {
     if (geteuid() != 0 || (!S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))) {
@@ -196,7 +196,7 @@ static bool is_to_be_had(const struct safe_path *safe, const struct stat *st,
     if (S_ISREG(st->st_mode) && st->st_nlink > 1) {
         return error_set(why, "the file has a second name, which may be that of any file");
     }
-    if (!safe->is_magic && !is_trusted(st->st_uid) && is_everybodys(safe->dir)) {
+    if (!safe->is_magic && !is_trusted(st->st_uid) && is_world_writable(safe->dir)) {
         return error_set(why, "the file is another user's, in a directory that all can write to");
     }
     return true;
@@ -211,7 +211,7 @@ bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct error_
     if (S_ISLNK(st->st_mode)) {
         return error_set(why, "%s", strerror(ELOOP));
     }
-    return is_to_be_had(safe, st, why);
+    return is_safe_file(safe, st, why);
 }
 
 int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
@@ -232,7 +232,7 @@ int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *m
         error_set(why, "%s", strerror(errno));
         return -1;
     }
-    if (fstat(fd, &st) == 0 && !is_to_be_had(safe, &st, why)) {
+    if (fstat(fd, &st) == 0 && !is_safe_file(safe, &st, why)) {
         (void)close(fd);
         return -1;
     }

@@ -2,10 +2,10 @@
 #ifndef TANDEM_SERVER_PROCESS_SAFE_PATH_H
 #define TANDEM_SERVER_PROCESS_SAFE_PATH_H
 
-// Where a file that the configuration names is: its directory, and its name there. We may be root,
-// and a directory on the way may belong to the user that we are about to become, or to anybody. A
-// symbolic link there would let that user choose which of root's files we open, so that a link
-// counts only where nobody but root and ourselves can put one.
+// Opens files that the configuration names, as a directory and a name in it. The process may be
+// root, and a directory of the path may belong to the user that it will become, or to any other
+// user. A symbolic link there would let that user choose which of root's files we open. A link is
+// therefore followed only if nobody but root and ourselves can have created it.
 
 #include "core/base/macros.h"
 #include "core/base/error_text.h"
@@ -21,23 +21,23 @@ struct safe_path {
     bool is_magic; // a link that only the kernel can follow, such as /proc/self/fd/2
 };
 
-// Walks to the directory. `follow`: whether a link at the end of the path is followed, too, if it
-// counts. False with the reason in `why`; there is nothing to close then.
+// Opens the directory. `follow`: also follow a trusted link at the end of the path. False with the
+// reason in `why`; there is nothing to close then.
 bool safe_path_find(struct safe_path *safe, const char *path, bool follow,
                     struct error_text *why) MUST_USE;
 
-// Opens what has that name, and nothing that a link there leads to; made with `mode` where there
-// is nothing, which `*made` tells (NULL: it is not made). Where we are root, what is there has one
-// name, since a second one might be a way to any of root's files, and in a directory that all can
-// write to it is not another user's. -1 with the reason in `why`.
+// Opens the file, but follows no link. If `made` is not NULL, a missing file is created with
+// `mode`, and `*made` tells whether it was. As root, refuses a regular file with several names,
+// because each name may be a way to any of root's files; and another user's file in a directory
+// that all users can write to. -1 with the reason in `why`.
 int safe_path_open(const struct safe_path *safe, int flags, mode_t mode, bool *made,
                    struct error_text *why) MUST_USE;
 
-// What a start would find there, with a mode of 0 where there is nothing. False with the
-// reason in `why` where safe_path_open() would take nothing there.
+// Reads the file's status; st_mode is 0 if there is no file. False with the reason in `why` if
+// safe_path_open() would refuse the file.
 bool safe_path_stat(const struct safe_path *safe, struct stat *st, struct error_text *why) MUST_USE;
 
-// One that is not open is allowed.
+// A path that is not open is allowed.
 void safe_path_close(struct safe_path *safe);
 
 #endif

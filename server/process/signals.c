@@ -57,7 +57,7 @@ bool signals_open(struct signals *signals, struct event_base *base, signal_handl
     signals->handler = handler;
     signals->context = context;
     (void)sigaction(SIGPIPE, &ignore, NULL);
-    // A file that may not grow is an error of its write, as a full disk is.
+    // Without the signal, a write beyond the file size limit fails with EFBIG.
     (void)sigaction(SIGXFSZ, &ignore, NULL);
     for (size_t i = 0; i < SIGNALS; i++) {
         if (evsignal_assign(&signals->events[i], base, signal_table[i].number, signal_came,
@@ -75,8 +75,8 @@ void signals_close(struct signals *signals)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
-    // The process is about to end: to be told so once more must not cut that short. Without its
-    // event, a signal does what it did before, until the next line says that it is ignored.
+    // A second request to stop must not kill a process that is stopping. A signal whose event is
+    // deleted has its old action until it is ignored, so all are blocked meanwhile.
     signals_mask(SIG_BLOCK);
     for (size_t i = 0; i < SIGNALS; i++) {
         if (event_initialized(&signals->events[i])) {

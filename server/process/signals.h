@@ -2,8 +2,8 @@
 #ifndef TANDEM_SERVER_PROCESS_SIGNALS_H
 #define TANDEM_SERVER_PROCESS_SIGNALS_H
 
-// Signals, delivered as events of the loop: the handler runs between other events and may do what
-// it likes. SIGPIPE is ignored.
+// Signals, delivered as events of the loop: the handler runs between other events and may call any
+// function. SIGPIPE and SIGXFSZ are ignored.
 
 #include "core/base/macros.h"
 
@@ -28,16 +28,16 @@ struct signals {
     void *context;                /* private */
 };
 
-// Signals that do not ask for the end wait from now on until signals_open(), and do not end the
-// process either.
+// Blocks all of these signals except those for SIGNAL_STOP until signals_open(), so that they do
+// not end a process that is still starting.
 void signals_hold(void);
 
-// Takes signals that whoever started us has blocked, too. False without memory or descriptors;
-// there is nothing to close then.
+// Delivers the signals from now on, also if the parent process had blocked them. False without
+// memory or descriptors; there is nothing to close then.
 bool signals_open(struct signals *signals, struct event_base *base, signal_handler handler,
                   void *context) MUST_USE;
 
-// From now on these signals do nothing: the process is about to end. A zeroed struct is allowed.
+// Ignores the signals from now on: the process is about to end. A zeroed struct is allowed.
 void signals_close(struct signals *signals);
 
 #endif

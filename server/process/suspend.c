@@ -12,10 +12,10 @@
 // In the year 2242.
 #define SUSPEND_TIMER_AT ((time_t)1 << 33)
 
-// Both clocks are read within that.
+// Both clocks must be read within this time.
 #define READ_WITHIN (NSEC_PER_SEC / 4)
 
-// The system cancels the timer when the clock jumps, once: then it is set again.
+// The kernel cancels the timer when the clock jumps; after that it must be set again.
 static bool suspend_arm(const struct suspend_watch *watch)
 {
     const struct itimerspec at = {.it_value.tv_sec = SUSPEND_TIMER_AT};
@@ -27,7 +27,7 @@ static nsec_t suspended_so_far(void)
 {
     nsec_t awake_for, boot_for;
 
-    // A thread that stands still between the two looks would see that as a suspend.
+    // If the thread is interrupted between the two reads, that would look like a suspend.
     do {
         awake_for = clock_awake();
         boot_for = clock_boot();
@@ -35,14 +35,13 @@ static nsec_t suspended_so_far(void)
     return boot_for - awake_for;
 }
 
-// For how long the machine has been suspended, as was not told yet; 0 where that is less than a
-// second.
+// The time suspended since the last report; 0 if it is less than a second, because the two clocks
+// are not read at the same time.
 static nsec_t suspended_since(struct suspend_watch *watch)
 {
     nsec_t so_far = suspended_so_far();
     nsec_t slept_for = so_far - watch->slept_for;
 
-    // The two clocks are not read at the same moment.
     if (slept_for < NSEC_PER_SEC) {
         return 0;
     }
@@ -54,12 +53,10 @@ static void suspend_seen(evutil_socket_t fd, short what, void *context)
 {
     struct suspend_watch *watch = context;
     uint64_t count;
-    ssize_t ignored;
 
     (void)what;
-    // It fails with ECANCELED, which takes the news off the descriptor.
-    ignored = read(fd, &count, sizeof count);
-    (void)ignored;
+    // Fails with ECANCELED, after which the descriptor is no longer readable.
+    (void)!read(fd, &count, sizeof count);
     if (!suspend_arm(watch)) {
         (void)event_del(&watch->event);
     }

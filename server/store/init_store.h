@@ -6,7 +6,7 @@
 
 #include "core/base/macros.h"
 #include "server/config/settings.h"
-#include "server/process/exit_reason.h"
+#include "server/process/daemon.h"
 #include "core/base/error_text.h"
 
 #include <stdio.h>

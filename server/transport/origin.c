@@ -10,18 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// More than that no user is in (NGROUPS_MAX of Linux).
+// The most groups of a user (NGROUPS_MAX of Linux).
 enum { GROUPS_MOST = 65536, GROUPS_FIRST = 32 };
 
-static struct in6_addr map_inet4(struct in_addr inet4)
-{
-    struct in6_addr address = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
-
-    memcpy(address.s6_addr + 12, &inet4, sizeof inet4);
-    return address;
-}
-
-static void take_user(int fd, struct origin *origin)
+static void origin_take_user(int fd, struct origin *origin)
 {
     struct ucred peer;
     socklen_t len = sizeof peer;
@@ -46,14 +38,17 @@ struct origin origin_of(int fd)
     switch (addr.ss_family) {
     case AF_INET:
         origin.has_address = true;
-        origin.address = map_inet4(((const struct sockaddr_in *)&addr)->sin_addr);
+        origin.address.s6_addr[10] = 0xff;
+        origin.address.s6_addr[11] = 0xff;
+        memcpy(origin.address.s6_addr + 12, &((const struct sockaddr_in *)&addr)->sin_addr,
+               sizeof(struct in_addr));
         break;
     case AF_INET6:
         origin.has_address = true;
         origin.address = ((const struct sockaddr_in6 *)&addr)->sin6_addr;
         break;
     case AF_UNIX:
-        take_user(fd, &origin);
+        origin_take_user(fd, &origin);
         break;
     default:
         break;
@@ -61,19 +56,16 @@ struct origin origin_of(int fd)
     return origin;
 }
 
-static bool address_is_local(const struct in6_addr *address)
-{
-    return IN6_IS_ADDR_LOOPBACK(address) ||
-           (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
-}
-
 bool origin_is_local(const struct origin *origin)
 {
-    return origin->has_user || (origin->has_address && address_is_local(&origin->address));
+    const struct in6_addr *address = &origin->address;
+
+    return origin->has_user || (origin->has_address &&
+                                (IN6_IS_ADDR_LOOPBACK(address) ||
+                                 (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127)));
 }
 
-// The kernel says how many there are where there is no room for them. An old one knows of none but
-// the first.
+// If the room is too small, the kernel returns the number of groups. An old kernel returns none.
 gid_t *origin_groups(int fd, const struct origin *origin, size_t *count)
 {
     size_t room = GROUPS_FIRST;

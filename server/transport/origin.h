@@ -2,10 +2,9 @@
 #ifndef TANDEM_SERVER_TRANSPORT_ORIGIN_H
 #define TANDEM_SERVER_TRANSPORT_ORIGIN_H
 
-// Where a connection comes from, as the kernel says: over IP from an address, or over a unix socket
-// from a user of this machine. The kernel is asked when it is wanted, and nothing is kept: few
-// connections are ever asked about. What it says of a connection does not change; of one that was
-// reset it says nothing any more.
+// The origin of a connection, as the kernel reports it: the address of an IP connection, or the
+// user at the other end of a unix socket. It is asked for when it is needed and not stored, because
+// few connections need it. It does not change, but is unknown after a reset.
 
 #include "core/base/macros.h"
 
@@ -14,30 +13,30 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// Zeroed, it is nowhere.
+// Zeroed: unknown.
 struct origin {
     bool has_address;
     bool has_user;
-    struct in6_addr address; // an IPv4 one is mapped (::ffff:a.b.c.d)
-    uid_t user;              // of whoever connected, at that time
-    gid_t group;             // its first one
+    struct in6_addr address; // an IPv4 address is mapped (::ffff:a.b.c.d)
+    uid_t user;              // of the peer process when it connected
+    gid_t group;             // its primary group
 };
 
-// Of the socket's peer.
+// The origin of the socket's peer.
 struct origin origin_of(int fd);
 
-// Whether it is on this machine: the loopback, or a unix socket.
+// Whether the peer is on this machine: a loopback address or a unix socket.
 bool origin_is_local(const struct origin *origin);
 
-// The groups of the user at the other end of a unix socket, its first one included; to be freed.
-// NULL without memory.
+// The groups of the user at the other end of a unix socket, the primary one first; for free(). NULL
+// without memory.
 gid_t *origin_groups(int fd, const struct origin *origin, size_t *count) MUST_USE;
 
-// Room for the text of any.
+// Room for the text of an origin.
 #define ORIGIN_TEXT_MAX 64
 
-// `user:33`, `10.0.0.1`, `2001:db8::1`, or `-`; NUL-terminated. A user's name is not looked up:
-// that may wait for somebody.
+// Writes `user:33`, `10.0.0.1`, `2001:db8::1`, or `-`, and a NUL. A user's name is not looked up,
+// because that may block.
 void origin_text(const struct origin *origin, char text[ORIGIN_TEXT_MAX]);
 
 #endif

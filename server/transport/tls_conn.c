@@ -1,15 +1,259 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/transport/tls_private.h"
 
-#include <errno.h>
+#include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-// Before each operation: OpenSSL judges what has failed by what is left of earlier errors, too.
-static void forget_errors(void)
+const char *tls_openssl_reason(void)
+{
+    unsigned long code = ERR_peek_error();
+    const char *text =
+        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+
+    return text ? text : "OpenSSL does not say why";
+}
+
+int tls_conn_error(struct tls_conn *conn, int failure)
+{
+    int error = errno;
+
+    if (conn->error == 0) {
+        bool gone = failure == SSL_ERROR_SYSCALL ||
+                    ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+
+        // An end without close_notify may come from anyone between the peer and us.
+        conn->error = !gone ? EPROTO : error ? error : ECONNRESET;
+    }
+    return conn->error;
+}
+
+// The headers of a record (RFC 8446, 5.1) and of a message (4).
+enum { RECORD_HANDSHAKE = 22, RECORD_HEADER = 5, MESSAGE_HEADER = 4, CLIENT_HELLO = 1 };
+
+// Whether a command or a request can begin with these bytes: text, or a packet of Gearman, whose
+// first bytes are 0 and R.
+static bool tls_hello_is_plain(const unsigned char *bytes, size_t len)
+{
+    unsigned char first = bytes[0];
+
+    if (first == 0) {
+        return len > 1 && bytes[1] == 'R';
+    }
+    return (first >= ' ' && first < 0x7f) || first == '\r' || first == '\n' || first == '\t';
+}
+
+// The first record must hold the whole header of the message, because otherwise OpenSSL would
+// allocate the message before its length is checked. All clients do so.
+static bool tls_hello_is_good(const unsigned char *bytes)
+{
+    size_t record_len = (size_t)bytes[3] << 8 | bytes[4];
+    size_t hello_len = (size_t)bytes[6] << 16 | (size_t)bytes[7] << 8 | bytes[8];
+
+    return record_len >= MESSAGE_HEADER && bytes[5] == CLIENT_HELLO && hello_len <= TLS_HELLO_MAX;
+}
+
+// The kind of the first `len` bytes from a peer.
+static enum tls_hello tls_hello_judge(const unsigned char *bytes, size_t len)
+{
+    _Static_assert((int)RECORD_HEADER + (int)MESSAGE_HEADER == (int)TLS_HELLO_LEN, "both headers");
+
+    if (len == 0 || (len == 1 && bytes[0] == 0)) {
+        return TLS_HELLO_AWAITED;
+    }
+    if (bytes[0] != RECORD_HANDSHAKE) {
+        return tls_hello_is_plain(bytes, len) ? TLS_HELLO_PLAIN : TLS_HELLO_OTHER;
+    }
+    if (len > 1 && bytes[1] != 3) {
+        return TLS_HELLO_OTHER;
+    }
+    if (len < TLS_HELLO_LEN) {
+        return TLS_HELLO_AWAITED;
+    }
+    return tls_hello_is_good(bytes) ? TLS_HELLO_GOOD : TLS_HELLO_OTHER;
+}
+
+// OpenSSL reads and writes the descriptor itself, so that the kernel can encrypt if it supports
+// that. A callback of the BIO observes the reads: whether the socket is drained, and the peer's
+// first bytes.
+
+// Tells OpenSSL to retry later, instead of a read from a drained socket. Such a read could still
+// find the end of the connection, which may have come together with the bytes that were read. A
+// caller that received bytes receives again and finds it then (server/conn/conn_transfer.c). A
+// caller that received none would not, so its read is done.
+static long tls_bio_retry(BIO *bio)
+{
+    BIO_clear_retry_flags(bio);
+    BIO_set_retry_read(bio);
+    return -1;
+}
+
+// Keeps the first bytes and determines their kind, before OpenSSL gets them.
+static void tls_bio_note_first(struct tls_conn *conn, const unsigned char *bytes, size_t len)
+{
+    size_t room = TLS_HELLO_LEN - conn->first_len;
+    size_t some = len < room ? len : room;
+
+    memcpy(conn->first + conn->first_len, bytes, some);
+    conn->first_len = (uint8_t)(conn->first_len + some);
+    conn->hello = (uint8_t)tls_hello_judge(conn->first, conn->first_len);
+}
+
+static long tls_bio_after_read(struct tls_conn *conn, BIO *bio, const char *bytes, size_t asked,
+                               const size_t *got, long result)
+{
+    if (result <= 0) {
+        conn->drained = BIO_should_retry(bio);
+        // If OpenSSL saw the end now, it could not send any more. The requests before the end must
+        // be answered first.
+        return conn->got_bytes && !conn->drained ? tls_bio_retry(bio) : result;
+    }
+    conn->taken += *got;
+    conn->drained = conn->done && *got < asked;
+    if (conn->hello == TLS_HELLO_AWAITED) {
+        tls_bio_note_first(conn, (const unsigned char *)bytes, *got);
+    }
+    if (conn->hello == TLS_HELLO_PLAIN || conn->hello == TLS_HELLO_OTHER) {
+        BIO_clear_retry_flags(bio);
+        errno = EPROTO;
+        return -1;
+    }
+    return result;
+}
+
+// The command by which OpenSSL 3 asks a BIO to have the kernel encrypt or decrypt. Its header names
+// the number only in a comment.
+enum { SET_KTLS = 72 };
+
+static long tls_bio_on_transfer(BIO *bio, int operation, const char *bytes, size_t len, int number,
+                                long value, int result, size_t *done)
+{
+    struct tls_conn *conn = (void *)BIO_get_callback_arg(bio);
+
+    // The kernel may encrypt, but not decrypt: each system call would return one record, while our
+    // reads take all that have arrived.
+    if (operation == BIO_CB_CTRL && number == SET_KTLS && !value) {
+        return 0;
+    }
+    if (operation == BIO_CB_READ) {
+        return conn->drained && conn->got_bytes ? tls_bio_retry(bio) : result;
+    }
+    if (operation == (BIO_CB_READ | BIO_CB_RETURN)) {
+        return tls_bio_after_read(conn, bio, bytes, len, done, result);
+    }
+    return result;
+}
+
+// Sets the socket as the BIO of `conn->ssl`. False without memory.
+static bool tls_bio_begin(struct tls_conn *conn, int fd)
+{
+    BIO *bio = BIO_new_socket(fd, BIO_NOCLOSE);
+
+    if (!bio) {
+        return false;
+    }
+    BIO_set_callback_ex(bio, tls_bio_on_transfer);
+    BIO_set_callback_arg(bio, (char *)conn);
+    SSL_set_bio(conn->ssl, bio, bio);
+    return true;
+}
+
+// Chooses the first of our protocols that the client offers. A client that offers none of them gets
+// an alert.
+static int tls_choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *chosen_len,
+                               const unsigned char *offered, unsigned offered_len, void *context)
+{
+    const struct tls_conn *conn = SSL_get_app_data(ssl);
+    unsigned char *found;
+
+    (void)context;
+    if (!conn->alpn) {
+        return SSL_TLSEXT_ERR_NOACK;
+    }
+    if (SSL_select_next_proto(&found, chosen_len, (const unsigned char *)conn->alpn,
+                              (unsigned)strlen(conn->alpn), offered,
+                              offered_len) != OPENSSL_NPN_NEGOTIATED) {
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    }
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+// Ignores a ticket if its client's certificate has expired.
+static SSL_TICKET_RETURN tls_judge_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *key,
+                                          size_t key_len, SSL_TICKET_STATUS status, void *context)
+{
+    const X509 *certificate = session ? SSL_SESSION_get0_peer(session) : NULL;
+
+    (void)ssl;
+    (void)key;
+    (void)key_len;
+    (void)context;
+    if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) {
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    }
+    if (certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0) {
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    }
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
+// Makes OpenSSL stop reading, and tls_receive() end the connection.
+static void tls_conn_stop(struct tls_conn *conn)
+{
+    conn->stopped = true;
+    SSL_set_shutdown(conn->ssl, SSL_RECEIVED_SHUTDOWN);
+}
+
+// OpenSSL refuses each renegotiation with a warning and continues, without a limit.
+static void tls_on_state(const SSL *ssl, int where, int value)
+{
+    if (where == SSL_CB_WRITE_ALERT && (value & 0xff) == SSL_AD_NO_RENEGOTIATION) {
+        tls_conn_stop(SSL_get_app_data(ssl));
+    }
+}
+
+// Whether a KeyUpdate (RFC 8446, 4.6.3) requests new keys of us, and the kernel has our keys.
+// OpenSSL would change its own keys and not the kernel's, and the peer could read no more.
+static bool tls_wants_kernel_keys(const unsigned char *message, size_t len, const SSL *ssl)
+{
+    return message[len - 1] == SSL_KEY_UPDATE_REQUESTED && BIO_get_ktls_send(SSL_get_wbio(ssl));
+}
+
+// OpenSSL makes new keys on each request without a limit, too, and that costs more than any other
+// record.
+static void tls_on_message(int writing, int version, int type, const void *bytes, size_t len,
+                           SSL *ssl, void *context)
+{
+    const unsigned char *message = bytes;
+
+    (void)version;
+    (void)context;
+    if (!writing && type == SSL3_RT_HANDSHAKE && len > 0 && message[0] == SSL3_MT_KEY_UPDATE) {
+        struct tls_conn *conn = SSL_get_app_data(ssl);
+
+        if (++conn->key_updates > TLS_KEY_UPDATES_MAX || tls_wants_kernel_keys(message, len, ssl)) {
+            tls_conn_stop(conn);
+        }
+    }
+}
+
+void tls_callbacks_set(SSL_CTX *context)
+{
+    SSL_CTX_set_alpn_select_cb(context, tls_choose_protocol, NULL);
+    (void)SSL_CTX_set_session_ticket_cb(context, NULL, tls_judge_ticket, NULL);
+    SSL_CTX_set_info_callback(context, tls_on_state);
+    SSL_CTX_set_msg_callback(context, tls_on_message);
+}
+
+// Must be called before each operation, because OpenSSL also considers earlier errors in the queue.
+static void tls_forget_errors(void)
 {
     ERR_clear_error();
     errno = 0;
@@ -36,8 +280,8 @@ static bool tls_begin(int fd, void *own, void *shared)
     return true;
 }
 
-// Why the handshake has failed, by what OpenSSL noted first. Who only looks whether somebody
-// listens has failed at nothing.
+// Sets the reason of a failed handshake, by OpenSSL's first error. A peer that closes without
+// having sent a byte, such as a port scan or health check, is not reported.
 static void tls_explain(const struct tls_conn *conn, int failure, int error, struct error_text *why)
 {
     unsigned long code = ERR_peek_error();
@@ -51,7 +295,7 @@ static void tls_explain(const struct tls_conn *conn, int failure, int error, str
     if (conn->hello == TLS_HELLO_PLAIN) {
         error_set(why, "plain text on a TLS port");
     } else if (conn->hello == TLS_HELLO_OTHER) {
-        error_set(why, "no TLS hello");
+        error_set(why, "not a TLS hello");
     } else if (ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING ||
                (failure == SSL_ERROR_SYSCALL && error == 0)) {
         error_set(why, "closed by the peer");
@@ -64,7 +308,7 @@ static void tls_explain(const struct tls_conn *conn, int failure, int error, str
     }
 }
 
-// A certificate that does not stand up to the authorities ends the handshake earlier than here.
+// OpenSSL has verified the certificate before this.
 static enum handshake tls_handshake_done(struct tls_conn *conn, struct error_text *why)
 {
     const X509 *certificate = SSL_get0_peer_certificate(conn->ssl);
@@ -85,7 +329,7 @@ static enum handshake tls_handshake(int fd, void *own, struct error_text *why)
     int failure;
 
     (void)fd;
-    forget_errors();
+    tls_forget_errors();
     conn->drained = false;
     result = SSL_do_handshake(conn->ssl);
     if (result == 1) {
@@ -133,8 +377,8 @@ static void tls_peer(int fd, const void *own, char *text, size_t room)
     transport_plain.peer(fd, NULL, text, room);
 }
 
-// Sends close_notify. False where the socket does not take it now. A connection that is lost has
-// nothing to say: its peer is to see that it was cut short.
+// Sends close_notify. False if the socket does not take it now. A lost connection sends none, so
+// that its peer sees that it was cut.
 static bool tls_tell_end(struct tls_conn *conn)
 {
     int result;
@@ -142,7 +386,7 @@ static bool tls_tell_end(struct tls_conn *conn)
     if (conn->told || conn->error) {
         return true;
     }
-    forget_errors();
+    tls_forget_errors();
     result = SSL_shutdown(conn->ssl);
     conn->told = result >= 0 || SSL_get_error(conn->ssl, result) != SSL_ERROR_WANT_WRITE;
     return conn->told;

@@ -2,10 +2,9 @@
 #ifndef TANDEM_SERVER_TRANSPORT_TLS_PRIVATE_H
 #define TANDEM_SERVER_TRANSPORT_TLS_PRIVATE_H
 
-// The inside of TLS, for its own sources: tls.c (what the connections share), tls_context.c (makes
-// it from the settings), tls_callbacks.c, tls_file.c, tls_names.c and tls_name_list.c (who the peer
-// is), tls_hello.c (what a peer begins with), tls_bio.c (between OpenSSL and the socket),
-// tls_conn.c (a connection's life) and tls_transfer.c (what it receives and sends).
+// The private parts of TLS: tls.c makes the state that connections share from the settings,
+// tls_conn.c begins and ends a connection and answers OpenSSL's callbacks, tls_transfer.c receives
+// and sends, tls_names.c takes the peer's identity from its certificate.
 
 #include "core/base/memory.h"
 #include "proto_common/frontend.h"
@@ -13,112 +12,75 @@
 
 #include <openssl/ssl.h>
 
-// What a peer has begun with.
+// The kind of a peer's first bytes.
 enum tls_hello {
-    TLS_HELLO_AWAITED, // not enough of it is there
-    TLS_HELLO_GOOD,    // a client's hello, as far as can be seen
+    TLS_HELLO_AWAITED, // too few bytes to tell
+    TLS_HELLO_GOOD,    // the header of a client hello
     TLS_HELLO_PLAIN,   // text, or a packet of Gearman
-    TLS_HELLO_OTHER    // something else
+    TLS_HELLO_OTHER    // other bytes
 };
 
-// As much of the first bytes as tells what they are: the header of a record and that of the
-// message in it.
+// The bytes that determine the kind: the header of a record and of the message in it.
 enum { TLS_HELLO_LEN = 9 };
 
-// A handshake in which the client sends more than this is none.
+// The most bytes that a client may send in a handshake.
 #define TLS_HANDSHAKE_MAX ((size_t)64 * 1024)
-// The same for its hello, and for its certificate with the chain. OpenSSL makes room for the whole
-// of a message when its first bytes have come.
+// The most bytes of its hello, and of its certificate with the chain: OpenSSL allocates the whole
+// message at its first bytes.
 #define TLS_HELLO_MAX ((size_t)16 * 1024)
 #define TLS_CHAIN_MAX ((size_t)32 * 1024)
-// The names in a client's certificate take no more than this.
+// The most bytes of the names in a client's certificate.
 #define TLS_NAMES_MAX ((size_t)8 * 1024)
 
-// So often may a peer have new keys made by one receive. It needs them once in millions of records.
+// The most key updates that a peer may request in one receive. It needs one in millions of records.
 #define TLS_KEY_UPDATES_MAX 16
 
-// What OpenSSL has for a connection is not counted as it is allocated, but by these: while its
-// handshake is under way, afterwards, and beyond that for the rest of a record that it has begun to
-// receive or to send.
+// OpenSSL's memory for a connection is not counted as it is allocated, but estimated: during the
+// handshake, afterwards, and additionally while a record is partly received or sent.
 #define TLS_HANDSHAKE_COUNTED ((size_t)48 * 1024)
 #define TLS_CONN_COUNTED ((size_t)12 * 1024)
 #define TLS_RECORD_COUNTED ((size_t)17 * 1024)
 
-// A connection's own. It does not move: OpenSSL points to it.
+// The state of a connection. It must not move, because OpenSSL points to it.
 struct tls_conn {
     SSL *ssl;
     const char *alpn;                           // of the service; NULL: none
     size_t (*message_len)(struct slice start);  // of the service; NULL: messages share records
-    size_t message_left;                        // bytes to leave before the next message begins
-    char message_start[FRONTEND_MESSAGE_START]; // those of it that left before its length was known
+    size_t message_left;                        // bytes to send before the next message begins
+    char message_start[FRONTEND_MESSAGE_START]; // its bytes sent before its length was known
     uint8_t message_start_len;
-    struct peer_identity identity; // its texts are ours
-    size_t taken;                  // bytes from the socket
-    size_t counted;                // bytes of memory, in all
-    int error;                     // of errno.h, once the connection is lost
+    struct peer_identity identity; // owns its texts
+    size_t taken;                  // bytes read from the socket
+    size_t counted;                // bytes of memory counted for the connection
+    int error;                     // of errno.h; 0: the connection is not lost
     uint8_t hello;                 // enum tls_hello
-    uint8_t key_updates;           // since the operation began
-    uint8_t first_len;             // how many bytes of `first` are there
-    bool done;                     // the handshake is
-    bool drained;                  // the socket had less than was asked for
-    bool handed_on;                // the receive has something to hand on
-    bool stopped;                  // the peer asks for what no peer needs
-    bool told;                     // the peer knows that nothing more comes
+    uint8_t key_updates;           // in this operation
+    uint8_t first_len;             // bytes in `first`
+    bool done;                     // the handshake is complete
+    bool drained;                  // the socket had fewer bytes than were asked for
+    bool got_bytes;                // this receive has bytes for its caller
+    bool stopped;                  // the peer abuses renegotiation or key updates
+    bool told;                     // close_notify was sent, or cannot be
     unsigned char first[TLS_HELLO_LEN];
 };
 
-// A file that was read.
-struct tls_file {
-    char *bytes;
-    size_t len;
-    bool is_public; // everybody may read it, or write it
-};
-
-// Reads a regular file that `key` of [tls] names. False with the reason in `why`, which begins with
-// key and file.
-bool tls_file_read(struct tls_file *file, const char *key, const char *path,
-                   struct error_text *why) MUST_USE;
-
-// Zeroes are allowed.
-void tls_file_free(struct tls_file *file);
-
-// What connections share, by the settings. NULL with the reason in `why`.
-SSL_CTX *tls_context_new(const struct tls_settings *settings, struct error_text *why) MUST_USE;
-
-// Has OpenSSL ask and tell what it needs to.
+// Sets OpenSSL's callbacks.
 void tls_callbacks_set(SSL_CTX *context);
 
-// The beginning of a connection with what is shared at present. NULL without memory.
+// Makes OpenSSL's part of a connection from the current shared state. NULL without memory.
 SSL *tls_make_ssl(struct tls *tls);
 
-// OpenSSL's reason for what failed last in this thread, for a person.
+// OpenSSL's reason of the last failure in this thread, for people.
 const char *tls_openssl_reason(void);
 
-// What `len` bytes, the first ones from a peer, are.
-enum tls_hello tls_hello_judge(const unsigned char *bytes, size_t len);
-
-// Takes the identity from the certificate. False with the reason in `why`: without memory, or where
-// its texts are too long.
+// Takes the identity from the certificate. False with the reason in `why`: without memory, or if
+// the names are too long.
 bool tls_names_take(struct peer_identity *identity, const X509 *certificate,
                     struct error_text *why) MUST_USE;
 
-// The names alone, in one block. False without memory.
-bool tls_name_list_take(struct peer_identity *identity, const X509 *certificate) MUST_USE;
-
 void tls_names_free(struct peer_identity *identity);
 
-// Puts the socket behind `conn->ssl`. False without memory.
-bool tls_bio_begin(struct tls_conn *conn, int fd) MUST_USE;
-
-// An operation begins: the socket may have something again.
-static inline void tls_bio_look_again(struct tls_conn *conn)
-{
-    conn->drained = false;
-    conn->handed_on = false;
-    conn->key_updates = 0;
-}
-
-// So many bytes of memory are for the connection now.
+// Sets the bytes of memory counted for the connection.
 static inline void tls_recount(struct tls_conn *conn, size_t bytes)
 {
     if (bytes != conn->counted) {
@@ -128,10 +90,11 @@ static inline void tls_recount(struct tls_conn *conn, size_t bytes)
     }
 }
 
-// What has become of the connection where OpenSSL says that an operation failed.
+// Returns the error of the connection, set from OpenSSL's result of an operation if it is the
+// first.
 int tls_conn_error(struct tls_conn *conn, int failure);
 
-// The operations of the transport that move bytes.
+// The operations of the transport that receive and send.
 struct received tls_receive(int fd, void *own, const struct iovec *parts, unsigned count,
                             size_t len);
 struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);

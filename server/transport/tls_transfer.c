@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// The most that one record holds (RFC 8446, 5.1).
+// The most bytes in a record (RFC 8446, 5.1).
 enum { RECORD_MAX = 16384 };
-// One call takes so many pieces from OpenSSL: a peer may send records of one byte.
+// The most reads from OpenSSL in one call, because a peer may send records of one byte.
 enum { PIECES_MAX = 128 };
 
-// Where in the parts a transfer has come to.
+// The position of a transfer in the parts.
 struct cursor {
     const struct iovec *part;
     size_t offset; // in that part
@@ -50,13 +50,22 @@ static struct cursor cursor_begin(const struct iovec *parts, size_t len)
     return cursor;
 }
 
-static struct received receive_failed(int error)
+// The socket may have bytes again.
+static void tls_operation_begin(struct tls_conn *conn)
+{
+    conn->drained = false;
+    conn->got_bytes = false;
+    conn->key_updates = 0;
+    ERR_clear_error();
+}
+
+static struct received tls_receive_failed(int error)
 {
     return (struct received){.result = TRANSFER_FAILED, .error = error, .drained = true};
 }
 
-// What there is to say where nothing could be received.
-static struct received receive_nothing(struct tls_conn *conn, int failure)
+// The result if nothing was received.
+static struct received tls_receive_nothing(struct tls_conn *conn, int failure)
 {
     if (failure == SSL_ERROR_WANT_READ) {
         return (struct received){.result = TRANSFER_NONE, .drained = conn->drained};
@@ -67,27 +76,26 @@ static struct received receive_nothing(struct tls_conn *conn, int failure)
     if (failure == SSL_ERROR_ZERO_RETURN) {
         return (struct received){.result = TRANSFER_END, .drained = true};
     }
-    return receive_failed(tls_conn_error(conn, failure));
+    return tls_receive_failed(tls_conn_error(conn, failure));
 }
 
-// Whether an event says when there is more: the socket was drained, and all that came of it has
-// been handed on.
-static bool is_empty(const struct tls_conn *conn)
+// Whether the caller must wait for an event: the socket is drained, and OpenSSL has no more bytes.
+static bool tls_is_drained(const struct tls_conn *conn)
 {
     return conn->drained && !SSL_has_pending(conn->ssl);
 }
 
-static struct received receive(struct tls_conn *conn, const struct iovec *parts, size_t len)
+static struct received tls_receive_parts(struct tls_conn *conn, const struct iovec *parts,
+                                         size_t len)
 {
     struct cursor cursor = cursor_begin(parts, len);
     int failure = SSL_ERROR_NONE;
 
     if (conn->error) {
-        return receive_failed(conn->error);
+        return tls_receive_failed(conn->error);
     }
-    tls_bio_look_again(conn);
-    ERR_clear_error();
-    for (int i = 0; i < PIECES_MAX && cursor.done < len && !(i && is_empty(conn)); i++) {
+    tls_operation_begin(conn);
+    for (int i = 0; i < PIECES_MAX && cursor.done < len && !(i && tls_is_drained(conn)); i++) {
         size_t got;
 
         errno = 0;
@@ -96,26 +104,27 @@ static struct received receive(struct tls_conn *conn, const struct iovec *parts,
             break;
         }
         cursor_move(&cursor, got);
-        conn->handed_on = true;
+        conn->got_bytes = true;
     }
     if (conn->stopped) {
-        return receive_failed(conn->error = EPROTO);
+        return tls_receive_failed(conn->error = EPROTO);
     }
     if (cursor.done == 0) {
-        return receive_nothing(conn, failure);
+        return tls_receive_nothing(conn, failure);
     }
-    // What has failed is said by the next call.
-    return (struct received){
-        .result = TRANSFER_BYTES,
-        .len = cursor.done,
-        .drained = failure == SSL_ERROR_WANT_READ ? conn->drained : !failure && is_empty(conn)};
+    // The next call reports a failure.
+    return (struct received){.result = TRANSFER_BYTES,
+                             .len = cursor.done,
+                             .drained = failure == SSL_ERROR_WANT_READ
+                                            ? conn->drained
+                                            : !failure && tls_is_drained(conn)};
 }
 
 struct received tls_receive(int fd, void *own, const struct iovec *parts, unsigned count,
                             size_t len)
 {
     struct tls_conn *conn = tls_conn_of(own);
-    struct received received = receive(conn, parts, len);
+    struct received received = tls_receive_parts(conn, parts, len);
 
     (void)fd;
     (void)count;
@@ -123,9 +132,9 @@ struct received tls_receive(int fd, void *own, const struct iovec *parts, unsign
     return received;
 }
 
-// The next bytes, copied together behind those that left of the same message already.
-static struct slice message_start(const struct tls_conn *conn, struct cursor from,
-                                  char copy[FRONTEND_MESSAGE_START])
+// The start of the message: the bytes of it already sent, and the next ones.
+static struct slice tls_message_start(const struct tls_conn *conn, struct cursor from,
+                                      char copy[FRONTEND_MESSAGE_START])
 {
     size_t len = conn->message_start_len;
 
@@ -137,10 +146,10 @@ static struct slice message_start(const struct tls_conn *conn, struct cursor fro
     return slice_of(copy, len);
 }
 
-// How many of the bytes that are left belong to the message that is under way, or to the next one.
-// What is decided about a message stays so until it has left: OpenSSL wants the same bytes again
-// where a record could not leave.
-static size_t message_part(struct tls_conn *conn, const struct cursor *from)
+// Returns how many of the next bytes belong to the current message, or to the next one if that is
+// complete. The length of a message does not change until it was sent, because OpenSSL needs the
+// same bytes again if a record could not be sent.
+static size_t tls_message_part(struct tls_conn *conn, const struct cursor *from)
 {
     size_t left = from->len - from->done;
     char copy[FRONTEND_MESSAGE_START];
@@ -152,7 +161,7 @@ static size_t message_part(struct tls_conn *conn, const struct cursor *from)
         conn->message_left = conn->message_len(slice_of(cursor_at(from), cursor_room(from)));
     }
     if (conn->message_left == 0) {
-        conn->message_left = conn->message_len(message_start(conn, *from, copy));
+        conn->message_left = conn->message_len(tls_message_start(conn, *from, copy));
         if (conn->message_left > 0) {
             conn->message_left -= conn->message_start_len;
             conn->message_start_len = 0;
@@ -161,8 +170,8 @@ static size_t message_part(struct tls_conn *conn, const struct cursor *from)
     return conn->message_left > 0 && conn->message_left < left ? conn->message_left : left;
 }
 
-// So many bytes have left, which the cursor is at.
-static void message_note_sent(struct tls_conn *conn, struct cursor from, size_t len)
+// Notes that `len` bytes at the cursor were sent.
+static void tls_message_sent(struct tls_conn *conn, struct cursor from, size_t len)
 {
     if (conn->message_left > 0) {
         conn->message_left -= len;
@@ -174,9 +183,10 @@ static void message_note_sent(struct tls_conn *conn, struct cursor from, size_t 
     }
 }
 
-// The next record's bytes, at most `most`: as they are where one part has enough for it or is the
-// last, otherwise copied together, so that many small answers are one record.
-static const char *next_record(struct cursor from, size_t most, char copy[RECORD_MAX], size_t *len)
+// Returns the bytes of the next record, at most `most`: in place if they are in one part, otherwise
+// copied together, so that many small replies become one record.
+static const char *tls_next_record(struct cursor from, size_t most, char copy[RECORD_MAX],
+                                   size_t *len)
 {
     most = most < RECORD_MAX ? most : RECORD_MAX;
 
@@ -194,35 +204,27 @@ static const char *next_record(struct cursor from, size_t most, char copy[RECORD
     return copy;
 }
 
-// One record. Where it does not leave as a whole, OpenSSL keeps what is encrypted already, and is
-// to be handed the same bytes again, be it with more behind them. Returns OpenSSL's word for why.
-static int send_record(struct tls_conn *conn, struct cursor *cursor)
+// Sends one record. If it is not sent as a whole, OpenSSL keeps the encrypted rest, and must be
+// given the same bytes again, and perhaps more after them. Returns OpenSSL's error.
+static int tls_send_record(struct tls_conn *conn, struct cursor *cursor)
 {
     char copy[RECORD_MAX];
     size_t len;
     size_t sent;
-    const char *bytes = next_record(*cursor, message_part(conn, cursor), copy, &len);
+    const char *bytes = tls_next_record(*cursor, tls_message_part(conn, cursor), copy, &len);
 
     errno = 0;
     if (SSL_write_ex(conn->ssl, bytes, len, &sent) != 1) {
         return SSL_get_error(conn->ssl, 0);
     }
-    message_note_sent(conn, *cursor, sent);
+    tls_message_sent(conn, *cursor, sent);
     cursor_move(cursor, sent);
     return SSL_ERROR_NONE;
 }
 
-// Where the kernel encrypts, bytes are sent as to a plain socket, and it makes the records. Where
-// messages have records of their own, each has to be handed over by itself.
-static bool kernel_makes_records(const struct tls_conn *conn)
-{
-    return !conn->message_len && BIO_get_ktls_send(SSL_get_wbio(conn->ssl));
-}
-
-// Each record is a write of its own. Held back meanwhile, several of them leave in as few segments
-// as they fill. (A unix socket does not know this, nor need it.) What an operation has left in
-// errno stays there.
-static void hold_back(int fd, int on)
+// Corks the socket while several records are written, so that they leave in full segments. Unix
+// sockets do not support this, nor need it. Keeps errno.
+static void tls_set_cork(int fd, int on)
 {
     int error = errno;
 
@@ -230,7 +232,7 @@ static void hold_back(int fd, int on)
     errno = error;
 }
 
-static struct sent send_nothing(struct tls_conn *conn, int failure)
+static struct sent tls_send_nothing(struct tls_conn *conn, int failure)
 {
     if (failure == SSL_ERROR_WANT_WRITE) {
         return (struct sent){.result = TRANSFER_NONE, .full = true};
@@ -251,23 +253,24 @@ struct sent tls_send(int fd, void *own, const struct iovec *parts, unsigned coun
     if (conn->error) {
         return (struct sent){.result = TRANSFER_FAILED, .error = conn->error};
     }
-    if (kernel_makes_records(conn)) {
+    // If the kernel encrypts, it also makes the records, unless each message has a record of its
+    // own.
+    if (!conn->message_len && BIO_get_ktls_send(SSL_get_wbio(conn->ssl))) {
         return transport_plain.send(fd, NULL, parts, count, len);
     }
-    tls_bio_look_again(conn);
-    ERR_clear_error();
+    tls_operation_begin(conn);
     if (holds) {
-        hold_back(fd, 1);
+        tls_set_cork(fd, 1);
     }
     while (cursor.done < len && failure == SSL_ERROR_NONE) {
-        failure = send_record(conn, &cursor);
+        failure = tls_send_record(conn, &cursor);
     }
     if (holds) {
-        hold_back(fd, 0);
+        tls_set_cork(fd, 0);
     }
     tls_recount(conn, TLS_CONN_COUNTED + (failure != SSL_ERROR_NONE ? TLS_RECORD_COUNTED : 0));
     if (cursor.done == 0) {
-        return send_nothing(conn, failure);
+        return tls_send_nothing(conn, failure);
     }
     return (struct sent){
         .result = TRANSFER_BYTES, .len = cursor.done, .full = failure == SSL_ERROR_WANT_WRITE};

@@ -2,22 +2,21 @@
 #ifndef TANDEM_SERVER_TRANSPORT_TRANSPORT_H
 #define TANDEM_SERVER_TRANSPORT_TRANSPORT_H
 
-// What stands between a connection and its socket. A transport is a table of operations; which one
-// a connection has follows from its service (server/conn/conn.h), so that it costs the connection
-// no byte. Nothing else touches a connected socket's descriptor, but for the event that watches it.
+// The layer between a connection and its socket. A transport is a table of operations. The service
+// of a connection (server/conn/conn.h) determines its transport, so the connection needs no field
+// for it. Only the transport uses a connected socket's descriptor, except for the event that
+// watches it.
 //
-// Nothing here waits. The loop watches descriptors for edges, so that every operation says whether
-// an event must come before it is worth trying again: `drained` and `full`. When that is so is each
-// transport's own rule. A plain socket is drained by a read that got less than was asked for; one
-// that keeps bytes which it has taken from the socket already is not, as long as it has any.
-// Where a transport has to write before it can receive, or to read before it can send, it says so,
-// and the event that it needs is the other one: `needs_room` and `needs_input`.
+// No operation blocks. The loop watches descriptors for edges, so each operation tells whether the
+// caller must wait for an event before it tries again: `drained` and `full`. Each transport has its
+// own rule for this. A plain socket is drained by a short read; a transport that buffers bytes is
+// not drained while it has any. If a transport must write before it can receive, or read before it
+// can send, the caller must wait for the other event: `needs_room` and `needs_input`.
 //
-// A transport with a handshake is begun, and its handshake made, before anything is received or
-// sent: until then the socket has no connection (server/net/handshakes.h).
+// If a transport has a handshake, that is done before anything is received or sent. Until then the
+// socket has no connection (server/net/handshakes.h).
 //
-// The operations on one connection are called by one thread at a time, those on different ones by
-// several.
+// The operations on one connection are called by one thread at a time.
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
@@ -29,103 +28,103 @@
 #include <sys/uio.h>
 
 enum transfer {
-    TRANSFER_BYTES, // `len` of them, at least one
-    TRANSFER_NONE,  // nothing could be moved now
-    TRANSFER_END,   // the peer sends nothing more (receive only)
-    TRANSFER_FAILED // the connection is lost, by `error`
+    TRANSFER_BYTES, // `len` bytes, at least one
+    TRANSFER_NONE,  // no bytes can be moved now
+    TRANSFER_END,   // the peer sends no more (receive only)
+    TRANSFER_FAILED // the connection is lost, see `error`
 };
 
 struct received {
     size_t len;
     int error;       // of errno.h
     uint8_t result;  // enum transfer
-    bool drained;    // an event says when there is more; otherwise the next call may have it
-    bool needs_room; // with TRANSFER_NONE: the event is that the peer takes more
+    bool drained;    // wait for an event; false: the next call may receive more
+    bool needs_room; // with TRANSFER_NONE: wait until the socket is writable
 };
 
 struct sent {
     size_t len;
     int error;
     uint8_t result;   // enum transfer
-    bool full;        // an event says when the peer takes more
-    bool needs_input; // with TRANSFER_NONE: the event is that there is something to receive
+    bool full;        // wait until the socket is writable
+    bool needs_input; // with TRANSFER_NONE: wait until the socket is readable
 };
 
 enum handshake {
     HANDSHAKE_DONE,
-    HANDSHAKE_NEEDS_INPUT, // an event says when there is something to receive
-    HANDSHAKE_NEEDS_ROOM,  // an event says when the peer takes more
+    HANDSHAKE_NEEDS_INPUT, // wait until the socket is readable
+    HANDSHAKE_NEEDS_ROOM,  // wait until the socket is writable
     HANDSHAKE_FAILED
 };
 
-// Who the peer has proved to be. Texts are for people: NUL-terminated, and empty where there is
-// none; what is not printable in them is written as in RFC 2253. Nothing is to be read out of them
-// again: for that there are the names.
+// The identity that the peer has proved. The texts are for people: NUL-terminated, empty if there
+// is none, and escaped as in RFC 2253. Programs use the names.
 struct peer_identity {
-    const char *subject;   // of its certificate, RFC 2253
-    const char *alt_names; // its subject alternative names: `DNS:a, email:b, URI:c, IP Address:d`
-    // Its common names, and its alternative names of those kinds, each as it is: text in UTF-8,
-    // an IP address as inet_ntop() has it. One with a NUL in it is left out.
+    const char *subject;   // of the certificate
+    const char *alt_names; // subject alternative names: `DNS:a, email:b, URI:c, IP Address:d`
+    // Common names, and alternative names of these kinds, each without escapes: text in UTF-8, an
+    // IP address as inet_ntop() writes it. Names with a NUL are left out.
     const struct slice *names;
     size_t name_count;
 };
 
-// `fd` is the connection's descriptor, `own` the state_size bytes that the transport has in the
-// connection, zeroed at first. `parts` are `count` pieces of memory, one at least, which have `len`
-// bytes together, one at least.
+// `fd` is the connection's descriptor. `own` are the transport's state_size bytes in the
+// connection, zeroed at first. `parts` are `count` pieces of memory with `len` bytes together; both
+// are at least 1.
 struct transport {
-    size_t state_size; // a multiple of 8; 0 for what needs nothing but the descriptor
-    // Begins on a socket that was accepted; `shared` is what its service has for all (struct
-    // tls_service for TLS). False without memory. NULL, and `handshake`, too, where there is
-    // nothing to begin.
+    size_t state_size; // a multiple of 8; 0: the transport needs only the descriptor
+    // Begins on an accepted socket. `shared` belongs to the service (struct tls_service for TLS).
+    // False without memory. NULL if the transport has no handshake, as is `handshake`.
     bool (*begin)(int fd, void *own, void *shared);
-    // Goes on with the handshake. HANDSHAKE_FAILED with the reason in `why`, which stays as it is
-    // where the peer has left without having sent anything.
+    // Continues the handshake. HANDSHAKE_FAILED sets the reason in `why`, unless the peer has
+    // closed without having sent anything.
     enum handshake (*handshake)(int fd, void *own, struct error_text *why);
-    // Who the peer is; NULL where it has not proved anything. Valid until `close`. NULL where no
-    // peer can.
+    // The peer's identity, valid until `close`; NULL if it has proved none. NULL if the transport
+    // has no identities.
     const struct peer_identity *(*identity)(const void *own);
-    // What protects the connection, such as `TLSv1.3`; valid until `close`. NULL where nothing can.
+    // The protection of the connection, such as `TLSv1.3`; valid until `close`. NULL if the
+    // transport has none.
     const char *(*protection)(const void *own);
     // One attempt to fill the parts, in order.
     struct received (*receive)(int fd, void *own, const struct iovec *parts, unsigned count,
                                size_t len);
-    // One attempt to send the parts, in order. What was not sent comes again, as many bytes at
-    // least as this time, and the same ones first.
+    // One attempt to send the parts, in order. The next call must begin with the bytes not sent,
+    // and have at least as many.
     struct sent (*send)(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);
-    // What has gone wrong with the connection since the last operation; 0: nothing.
+    // The error of the connection since the last operation; 0: none.
     int (*error)(int fd, void *own);
-    // Writes the peer's address, without a port, and a NUL to `text`; "-" where it has none.
+    // Writes the peer's address, without a port, and a NUL to `text`; "-" if it has none.
     void (*peer)(int fd, const void *own, char *text, size_t room);
-    // Tells the peer that nothing more comes. What it sends can still be received. False where an
-    // event must come first, which says when the peer takes more.
+    // Tells the peer that no more bytes come. Its own bytes can still be received. False: call
+    // again when the socket is writable.
     bool (*shut)(int fd, void *own);
-    // Ends the connection and what `own` holds, without waiting for what has not left yet. To be
-    // called in any case: before `begin`, too, with a zeroed `own`.
+    // Closes the connection and frees the memory of `own`, without waiting for unsent bytes. Must
+    // be called for each socket; before `begin`, with a zeroed `own`.
     void (*close)(int fd, void *own);
 };
 
-// A socket as it is.
+// A socket without encryption.
 extern const struct transport transport_plain;
 
-// A peer from which nothing has come for so many seconds is probed, so often and so many times: it
-// is known to be gone when as many seconds have passed as the last figure says.
+// TCP keep-alive: after so many silent seconds, the peer is probed; the interval in seconds; the
+// number of probes. A peer is lost after TRANSPORT_LOST_AFTER seconds.
 #define TRANSPORT_PROBE_AFTER 60
 #define TRANSPORT_PROBE_EVERY 10
 #define TRANSPORT_PROBES 6
 #define TRANSPORT_LOST_AFTER (TRANSPORT_PROBE_AFTER + TRANSPORT_PROBES * TRANSPORT_PROBE_EVERY)
 
-// What a TCP connection is given, or a listening socket for all that come in at it from then on: no
-// delay for small replies, and probes that find a peer whose machine is gone.
+// Sets the options of a TCP connection, or of a listening socket for its future connections: no
+// delay of small replies, and keep-alive.
 void transport_prepare_tcp(int fd);
 
-// The same for a peer that is gone while something is on its way to it, which is sent again instead
-// of probes: TRANSPORT_LOST_AFTER, too, counts for that. But the kernel counts a peer that is there
-// and does not read with them, so this is set only where such a one, which may leave its output
-// unread for `unread_for` (0: for ever), is dropped before that.
+// Drops a peer that acknowledges nothing for TRANSPORT_LOST_AFTER, too: while bytes are under way,
+// the kernel retransmits instead of probing. To the kernel, a peer that is alive but does not read
+// looks the same. Therefore the limit is set only if we drop such a peer earlier ourselves: after
+// `unread_for` (0: never).
 void transport_limit_silence(int fd, nsec_t unread_for);
 
-// A connection that came in at a listening socket before that was given its options is given them.
+// Sets the options of a connection that was accepted by the kernel before those of its listening
+// socket were set.
 void transport_prepare_like(int fd, int listening);
 
 #endif

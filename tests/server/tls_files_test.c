@@ -76,11 +76,11 @@ static void what_is_no_file_is_not_read(void **state)
     char *fifo = folder_write(bed->folder, "fifo", 0600, "", 0);
 
     set(&bed->settings.certificate, strdup(bed->folder));
-    expect_complaint(bed, "certificate", bed->folder, "not a file");
+    expect_complaint(bed, "certificate", bed->folder, "not a regular file");
     (void)unlink(fifo);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     set(&bed->settings.certificate, fifo);
-    expect_complaint(bed, "certificate", fifo, "not a file");
+    expect_complaint(bed, "certificate", fifo, "not a regular file");
 }
 
 static void a_file_without_end_is_not_read(void **state)

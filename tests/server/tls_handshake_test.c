@@ -151,11 +151,11 @@ static void what_is_no_hello_ends_the_handshake_at_once(void **state)
     static const size_t lens[] = {2, 5, 9, 9, 9};
 
     for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
-        expect_no_hello(*state, others[i], lens[i], "no TLS hello");
+        expect_no_hello(*state, others[i], lens[i], "not a TLS hello");
     }
     // The length of the hello would be in the next record.
-    expect_no_hello(*state, "\x16\x03\x01\x00\x03\x01\x00\x01\xfc", 9, "no TLS hello");
-    expect_no_hello(*state, "\0QEQ", 4, "no TLS hello");
+    expect_no_hello(*state, "\x16\x03\x01\x00\x03\x01\x00\x01\xfc", 9, "not a TLS hello");
+    expect_no_hello(*state, "\0QEQ", 4, "not a TLS hello");
 }
 
 // Takes what the client sends from its end of the pair, and hands it on in pieces.

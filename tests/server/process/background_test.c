@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Going to the background: what the process that was started ends with.
-#include "server/process/background.h"
+#include "server/process/daemon.h"
 
 #include "tests/server/server_cmocka.h"
 

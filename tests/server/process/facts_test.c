@@ -3,7 +3,7 @@
 #include "server/process/facts.h"
 
 #include "core/base/log.h"
-#include "server/log/libevent_log.h"
+#include "server/log/log_output.h"
 #include "server/process/clock.h"
 #include "tests/server/server_cmocka.h"
 

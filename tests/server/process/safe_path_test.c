@@ -214,7 +214,7 @@ static void pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
     assert_int_equal(mkfifo(sandbox->log, 0666), 0);
     assert_int_equal(mkfifo(sandbox->pid, 0666), 0);
     expect_refused(sandbox, "server.log_file", sandbox->log, "No such device or address");
-    expect_refused(sandbox, "server.pid_file", sandbox->pid, "there is something else than a file");
+    expect_refused(sandbox, "server.pid_file", sandbox->pid, "not a regular file");
 }
 
 static void expect_refused_as_anothers(struct sandbox *sandbox, const char *key, const char *path)

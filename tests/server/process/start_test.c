@@ -201,7 +201,7 @@ static void pid_file_that_cannot_be_stops_the_start(void **state)
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", "server.pid_file=/nonexistent/pid");
     process_expect_exit(&sandbox->process, 1, "pid_file /nonexistent/pid: No such file");
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", "server.pid_file=/dev/null");
-    process_expect_exit(&sandbox->process, 1, "/dev/null: there is something else than a file");
+    process_expect_exit(&sandbox->process, 1, "/dev/null: not a regular file");
     assert_int_equal(symlink(sandbox->log, sandbox->pid), 0);
     PROCESS_START(&sandbox->process, ANY_PORT, "--set",
                   setting(text, "server.pid_file", sandbox->pid));

@@ -9,10 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// With less than was asked for, nothing is left to read but the end, if that has come, or a reset,
-// which the next send would meet. (Behind a byte of urgent data, or a descriptor that was passed,
-// there may be more. Nobody who speaks these protocols sends such; if somebody does, it waits for
-// what comes next.)
+// After a short read, nothing is left except perhaps the end, or a reset, which the next send
+// finds. (After urgent data or a passed descriptor there may be more. These protocols use neither;
+// if a peer does, the rest waits for the next event.)
 static struct received plain_receive(int fd, void *own, const struct iovec *parts, unsigned count,
                                      size_t len)
 {
@@ -32,20 +31,14 @@ static struct received plain_receive(int fd, void *own, const struct iovec *part
     return (struct received){.result = TRANSFER_FAILED, .error = errno, .drained = true};
 }
 
-static ssize_t send_parts(int fd, const struct iovec *parts, unsigned count)
-{
-    const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts,
-                                   .msg_iovlen = count};
-
-    return sendmsg(fd, &message, MSG_NOSIGNAL);
-}
-
 static struct sent plain_send(int fd, void *own, const struct iovec *parts, unsigned count,
                               size_t len)
 {
-    // Not write or writev, for the flag's sake: a peer that has gone is no signal.
-    ssize_t left =
-        count == 1 ? send(fd, parts->iov_base, len, MSG_NOSIGNAL) : send_parts(fd, parts, count);
+    const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts,
+                                   .msg_iovlen = count};
+    // write() and writev() have no MSG_NOSIGNAL.
+    ssize_t left = count == 1 ? send(fd, parts->iov_base, len, MSG_NOSIGNAL)
+                              : sendmsg(fd, &message, MSG_NOSIGNAL);
 
     (void)own;
     if (left >= 0) {
@@ -101,18 +94,18 @@ const struct transport transport_plain = {
     .close = plain_close,
 };
 
-static void set_number(int fd, int level, int name, int value)
+static void socket_set_number(int fd, int level, int name, int value)
 {
     (void)setsockopt(fd, level, name, &value, sizeof value);
 }
 
 void transport_prepare_tcp(int fd)
 {
-    set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    set_number(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set_number(fd, IPPROTO_TCP, TCP_KEEPIDLE, TRANSPORT_PROBE_AFTER);
-    set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, TRANSPORT_PROBE_EVERY);
-    set_number(fd, IPPROTO_TCP, TCP_KEEPCNT, TRANSPORT_PROBES);
+    socket_set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    socket_set_number(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+    socket_set_number(fd, IPPROTO_TCP, TCP_KEEPIDLE, TRANSPORT_PROBE_AFTER);
+    socket_set_number(fd, IPPROTO_TCP, TCP_KEEPINTVL, TRANSPORT_PROBE_EVERY);
+    socket_set_number(fd, IPPROTO_TCP, TCP_KEEPCNT, TRANSPORT_PROBES);
 }
 
 void transport_prepare_like(int fd, int listening)
@@ -122,12 +115,12 @@ void transport_prepare_like(int fd, int listening)
 
     transport_prepare_tcp(fd);
     (void)getsockopt(listening, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost_after, &len);
-    set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, lost_after);
+    socket_set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, lost_after);
 }
 
 void transport_limit_silence(int fd, nsec_t unread_for)
 {
     bool limited = unread_for > 0 && unread_for <= TRANSPORT_LOST_AFTER * NSEC_PER_SEC;
 
-    set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, limited ? TRANSPORT_LOST_AFTER * 1000 : 0);
+    socket_set_number(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, limited ? TRANSPORT_LOST_AFTER * 1000 : 0);
 }
