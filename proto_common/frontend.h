@@ -154,7 +154,8 @@ struct frontend {
     // limit may have passed.
     struct pace (*pace)(void *conn);
     // The peer is too late: stages the protocol's reply for this case, frees a body that was being
-    // received, and calls wire_finish(). `kept`: input that the front-end has not used yet.
+    // received, and calls wire_finish(). `kept`: input that the front-end has not used yet. Called
+    // only while more input is expected (FEED_MORE).
     void (*overdue)(void *conn, enum pace_verdict verdict, struct slice kept);
     // The process is about to stop: no further input is fed, and the connection is closed after its
     // output. A client that waits may be answered now. Called at most once; may be NULL.
