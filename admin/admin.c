@@ -148,7 +148,7 @@ const struct frontend admin_frontend = {
     .overdue = http1_overdue,
     .stopping = http1_stopping,
     .holds = http1_holds,
-    .about = http1_about,
+    .facts = http1_facts,
     .commands = http1_commands,
     .close = http1_close,
 };

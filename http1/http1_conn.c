@@ -532,11 +532,11 @@ uint64_t http1_commands(const void *state)
     return shared->requests;
 }
 
-struct frontend_about http1_about(const void *state)
+struct frontend_facts http1_facts(const void *state)
 {
     const struct http1_conn *conn = state;
 
-    return (struct frontend_about){.session = conn->session};
+    return (struct frontend_facts){.session = conn->session};
 }
 
 void http1_close(void *state)
@@ -597,11 +597,11 @@ struct pace http1_pace(void *state)
 }
 
 // Only bodies have a pace: other input has a deadline.
-void http1_overdue(void *state, enum pace_verdict verdict, struct slice kept)
+void http1_overdue(void *state, enum pace_result result, struct slice kept)
 {
     struct http1_conn *conn = state;
 
-    (void)verdict;
+    (void)result;
     (void)kept;
     conn->request->keep_alive = false;
     http1_refuse_status(conn, 408, conn->shared->user->texts.slow_body);

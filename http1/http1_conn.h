@@ -111,10 +111,10 @@ struct feed http1_filled(void *conn, size_t len, unsigned budget);
 bool http1_eof(void *conn);
 void http1_expired(void *conn);
 struct pace http1_pace(void *conn);
-void http1_overdue(void *conn, enum pace_verdict verdict, struct slice kept);
+void http1_overdue(void *conn, enum pace_result result, struct slice kept);
 void http1_stopping(void *conn);
 size_t http1_holds(const void *conn);
-struct frontend_about http1_about(const void *conn);
+struct frontend_facts http1_facts(const void *conn);
 uint64_t http1_commands(const void *shared);
 void http1_close(void *conn);
 

@@ -190,11 +190,11 @@ static enum grant_progress bean_granted(void *state, struct grants *grants)
     return progress == GRANT_LOST && !conn->worker ? GRANT_DONE : progress;
 }
 
-static struct frontend_about bean_about(const void *state)
+static struct frontend_facts bean_facts(const void *state)
 {
     const struct bean_conn *conn = state;
 
-    return (struct frontend_about){.session = conn->session};
+    return (struct frontend_facts){.session = conn->session};
 }
 
 static void bean_expired(void *state)
@@ -250,13 +250,13 @@ static struct pace bean_pace(void *state)
     return pace;
 }
 
-static void bean_overdue(void *state, enum pace_verdict verdict, struct slice input)
+static void bean_overdue(void *state, enum pace_result result, struct slice input)
 {
     struct bean_conn *conn = state;
 
     (void)input;
-    wire_log_closing(conn->wire, verdict == PACE_IDLE_OVER ? "no command for beanstalk.idle_timeout"
-                                                           : "slower than beanstalk.body_timeout");
+    wire_log_closing(conn->wire, result == PACE_IDLE_OVER ? "no command for beanstalk.idle_timeout"
+                                                          : "slower than beanstalk.body_timeout");
     bean_discard(conn);
     conn->state = BEAN_FINISHED;
     wire_finish(conn->wire);
@@ -282,6 +282,6 @@ const struct frontend beanstalk_frontend = {
     .pace = bean_pace,
     .overdue = bean_overdue,
     .holds = bean_holds,
-    .about = bean_about,
+    .facts = bean_facts,
     .close = bean_close,
 };

@@ -37,7 +37,7 @@ struct process_facts {
 };
 
 // The facts about a connection for operators (introspect.h).
-struct frontend_about {
+struct frontend_facts {
     const struct session *session; // NULL: none
     const char *client_id; // the name that the client gave itself, any bytes except NUL; NULL:
                            // none. Valid until the client changes it
@@ -156,7 +156,7 @@ struct frontend {
     // The peer is too late: stages the protocol's reply for this case, frees a body that was being
     // received, and calls wire_finish(). `kept`: input that the front-end has not used yet. Called
     // only while more input is expected (FEED_MORE).
-    void (*overdue)(void *conn, enum pace_verdict verdict, struct slice kept);
+    void (*overdue)(void *conn, enum pace_result result, struct slice kept);
     // The process is about to stop: no further input is fed, and the connection is closed after its
     // output. A client that waits may be answered now. Called at most once; may be NULL.
     void (*stopping)(void *conn);
@@ -165,7 +165,7 @@ struct frontend {
     // in constant time; must not be called from within the other functions.
     size_t (*holds)(const void *conn);
     // The facts for operators. Runs in constant time; may be called at any time.
-    struct frontend_about (*about)(const void *conn);
+    struct frontend_facts (*facts)(const void *conn);
     // The connection is closed. Output that is staged here is not sent.
     void (*close)(void *conn);
 };

@@ -59,7 +59,7 @@ static inline void intake_hash(struct intake *intake)
 // have been taken.
 enum intake_state intake_take(struct intake *intake, struct slice *input);
 
-// The buffer for the next bytes, if so many are missing that the host should receive them in place.
+// The buffer for the next bytes, if enough are missing that the host should receive them in place.
 // Otherwise, and without memory, `into` is NULL; the next intake_take() reports the lack of memory.
 struct intake_room {
     char *into;

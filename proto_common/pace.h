@@ -3,7 +3,7 @@
 #define TANDEM_PROTO_COMMON_PACE_H
 
 // Time limits for peers. A front-end states what its connection expects of the peer, and for how
-// long (frontend->pace, frontend->limits). Its host has a `struct patience` for each connection
+// long (frontend->pace, frontend->limits). Its host has a `struct pace_timer` for each connection
 // with such a limit, and tells the front-end when the peer is too late (frontend->overdue). This is
 // the same for all front-ends; wire->deadline_at is separate, for the front-end's own use.
 //
@@ -54,15 +54,15 @@ struct pace_view {
     uint64_t received; // bytes, since the connection began or since a later fixed time
 };
 
-enum pace_verdict { PACE_KEPT, PACE_IDLE_OVER, PACE_BODY_OVER };
+enum pace_result { PACE_IN_TIME, PACE_IDLE_OVER, PACE_BODY_OVER };
 
 // All zero except `part_at`: NSEC_NEVER.
-struct patience {
-    nsec_t look_at;     // when the host must check; NSEC_NEVER: not at all
+struct pace_timer {
+    nsec_t check_at;    // when the host must check; NSEC_NEVER: not at all
     nsec_t active_at;   /* private: when something happened last */
     nsec_t part_at;     /* private: since when the next bytes are waited for; NSEC_NEVER: not */
     uint64_t part_from; /* private: how many had been received then */
-    uint64_t received;  /* private: at the last look, as the following */
+    uint64_t received;  /* private: at the last check, as the following */
     size_t kept;        /* private */
     bool in_body;       /* private */
 };
@@ -74,17 +74,17 @@ static inline bool pace_in_part(const struct pace_view *view)
            (view->pace.kind == PACE_BODY || (view->kept > 0 && view->pace.kind != PACE_FREE));
 }
 
-// There was activity on the connection. Sets `look_at`, unless it is already set to an earlier
+// There was activity on the connection. Sets `check_at`, unless it is already set to an earlier
 // time.
-void patience_note(struct patience *patience, const struct pace_limits *limits,
-                   const struct pace_view *view);
+void pace_timer_note(struct pace_timer *timer, const struct pace_limits *limits,
+                     const struct pace_view *view);
 
-// To be called before patience_look() if the machine was suspended until this time; 0: it was not.
-// The peer's time begins at the end of the suspension.
-void patience_resumed(struct patience *patience, nsec_t woke_at);
+// To be called before pace_timer_check() if the machine was suspended until this time; 0: it was
+// not. The peer's time begins at the end of the suspension.
+void pace_timer_resumed(struct pace_timer *timer, nsec_t woke_at);
 
-// To be called at `look_at`. Returns whether the peer is too late; if not, sets `look_at` again.
-enum pace_verdict patience_look(struct patience *patience, const struct pace_limits *limits,
-                                const struct pace_view *view);
+// To be called at `check_at`. Returns whether the peer is too late; if not, sets `check_at` again.
+enum pace_result pace_timer_check(struct pace_timer *timer, const struct pace_limits *limits,
+                                  const struct pace_view *view);
 
 #endif

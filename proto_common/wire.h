@@ -106,7 +106,7 @@ struct wire_host {
     void (*too_large)(const struct wire *wire, const char *what, uint64_t size,
                       const char *setting);
     // Logs a command of a traced wire; see wire_log_command().
-    void (*command)(const struct wire *wire, struct slice command, struct slice about,
+    void (*command)(const struct wire *wire, struct slice command, struct slice arguments,
                     uint64_t size);
 };
 
@@ -166,9 +166,9 @@ static inline void wire_log_too_large(const struct wire *wire, const char *what,
 // To be called for each command of a traced wire: its name, its arguments (names and ids, but no
 // bodies or tokens), and the size of its body in bytes.
 static inline void wire_log_command(const struct wire *wire, struct slice command,
-                                    struct slice about, uint64_t size)
+                                    struct slice arguments, uint64_t size)
 {
-    wire->host->command(wire, command, about, size);
+    wire->host->command(wire, command, arguments, size);
 }
 
 // The setting that makes a verb return STATUS_JOB_TOO_LARGE.

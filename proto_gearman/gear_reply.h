@@ -69,7 +69,7 @@ void gear_reply_data(struct gear_conn *conn, enum gear_type type, struct slice d
 
 // A packet that begins with the handle of a job: alone, or followed by data (may be NULL: none).
 void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id);
-void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
+void gear_reply_work(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data);
 
 // WORK_STATUS, if the worker has not sent its numbers as text.
 void gear_reply_progress(struct gear_conn *conn, const struct job_event *event);

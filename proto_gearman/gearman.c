@@ -180,23 +180,23 @@ static void gear_on_job_event(void *owner, struct watch *watch, const struct job
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
         if (event->data) {
-            gear_reply_about(conn, GEAR_WORK_STATUS, event->job_id, event->data);
+            gear_reply_work(conn, GEAR_WORK_STATUS, event->job_id, event->data);
         } else {
             gear_reply_progress(conn, event);
         }
         break;
     case JOB_EVENT_DATA:
-        gear_reply_about(conn, GEAR_WORK_DATA, event->job_id, event->data);
+        gear_reply_work(conn, GEAR_WORK_DATA, event->job_id, event->data);
         break;
     case JOB_EVENT_WARNING:
-        gear_reply_about(conn, GEAR_WORK_WARNING, event->job_id, event->data);
+        gear_reply_work(conn, GEAR_WORK_WARNING, event->job_id, event->data);
         break;
     case JOB_EVENT_COMPLETE:
-        gear_reply_about(conn, GEAR_WORK_COMPLETE, event->job_id, event->data);
+        gear_reply_work(conn, GEAR_WORK_COMPLETE, event->job_id, event->data);
         break;
     case JOB_EVENT_EXCEPTION:
         if (conn->exceptions || conn->shared->options->exceptions) {
-            gear_reply_about(conn, GEAR_WORK_EXCEPTION, event->job_id, event->data);
+            gear_reply_work(conn, GEAR_WORK_EXCEPTION, event->job_id, event->data);
         } else {
             gear_reply_handle(conn, GEAR_WORK_FAIL, event->job_id);
         }
@@ -308,11 +308,11 @@ static enum grant_progress gear_granted(void *state, struct grants *grants)
     return broker_session_grant(conn->session, grants);
 }
 
-static struct frontend_about gear_about(const void *state)
+static struct frontend_facts gear_facts(const void *state)
 {
     const struct gear_conn *conn = state;
 
-    return (struct frontend_about){.session = conn->session, .client_id = conn->client_id};
+    return (struct frontend_facts){.session = conn->session, .client_id = conn->client_id};
 }
 
 static void gear_expired(void *state)
@@ -365,10 +365,10 @@ static struct pace gear_pace(void *state)
 }
 
 // `input`: the bytes that the host has stored.
-static void gear_overdue(void *state, enum pace_verdict verdict, struct slice input)
+static void gear_overdue(void *state, enum pace_result result, struct slice input)
 {
     struct gear_conn *conn = state;
-    bool idle = verdict == PACE_IDLE_OVER;
+    bool idle = result == PACE_IDLE_OVER;
     bool in_packet = conn->state != GEAR_MESSAGE || (input.len > 0 && *input.ptr == 0);
 
     wire_log_closing(conn->wire, idle ? "no message for gearman.idle_timeout"
@@ -404,6 +404,6 @@ const struct frontend gearman_frontend = {
     .pace = gear_pace,
     .overdue = gear_overdue,
     .holds = gear_holds,
-    .about = gear_about,
+    .facts = gear_facts,
     .close = gear_close,
 };

@@ -164,7 +164,7 @@ void gear_reply_handle(struct gear_conn *conn, enum gear_type type, uint64_t id)
     }
 }
 
-void gear_reply_about(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data)
+void gear_reply_work(struct gear_conn *conn, enum gear_type type, uint64_t id, struct blob *data)
 {
     struct output *out = gear_out(conn);
     char *start = gear_reserve(out, HANDLE_MAX + 1);

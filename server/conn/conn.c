@@ -404,7 +404,7 @@ void conn_expire(struct conn *conn)
     if (conn->wire.deadline_at <= now_at) {
         conn->wire.deadline_at = NSEC_NEVER;
         conn->service->frontend->expired(conn->frontend_state);
-    } else if (conn->paced && conn->deadline->patience->look_at <= now_at &&
+    } else if (conn->paced && conn->deadline->timer->check_at <= now_at &&
                !conn_check_pace(conn, conn_takes_input(conn))) {
         // A check of the pace is no activity of the peer.
         conn_arm_deadline(conn);

@@ -48,7 +48,7 @@ static void conn_move_deadline(struct conn *conn, nsec_t at)
 
 static size_t conn_deadline_size(bool paced)
 {
-    return sizeof(struct conn_deadline) + (paced ? sizeof(struct patience) : 0);
+    return sizeof(struct conn_deadline) + (paced ? sizeof(struct pace_timer) : 0);
 }
 
 static bool conn_make_paced(struct conn *conn)
@@ -65,7 +65,7 @@ static bool conn_make_paced(struct conn *conn)
     if (!deadline) {
         return false;
     }
-    *deadline->patience = (struct patience){.look_at = NSEC_NEVER, .part_at = NSEC_NEVER};
+    *deadline->timer = (struct pace_timer){.check_at = NSEC_NEVER, .part_at = NSEC_NEVER};
     conn->deadline = deadline;
     conn->paced = true;
     return true;
@@ -78,10 +78,10 @@ static nsec_t earliest(nsec_t a_at, nsec_t b_at)
 
 void conn_arm_deadline(struct conn *conn)
 {
-    nsec_t look_at = conn->paced ? conn->deadline->patience->look_at : NSEC_NEVER;
+    nsec_t check_at = conn->paced ? conn->deadline->timer->check_at : NSEC_NEVER;
 
     conn_move_deadline(
-        conn, earliest(look_at, earliest(conn->wire.deadline_at, conn->deadline->unread_at)));
+        conn, earliest(check_at, earliest(conn->wire.deadline_at, conn->deadline->unread_at)));
 }
 
 bool conn_set_deadline(struct conn *conn)
@@ -159,22 +159,21 @@ bool conn_note_pace(struct conn *conn, bool reads)
             return false;
         }
     }
-    patience_note(conn->deadline->patience, limits, &view);
+    pace_timer_note(conn->deadline->timer, limits, &view);
     return true;
 }
 
 bool conn_check_pace(struct conn *conn, bool reads)
 {
     struct pace_view view = conn_pace_view(conn, reads);
-    struct patience *patience = conn->deadline->patience;
-    enum pace_verdict verdict;
+    struct pace_timer *timer = conn->deadline->timer;
+    enum pace_result result;
 
-    patience_resumed(patience, conn_turn(conn)->woke_at);
-    verdict = patience_look(patience, conn_pace_limits(conn), &view);
-    if (verdict != PACE_KEPT) {
+    pace_timer_resumed(timer, conn_turn(conn)->woke_at);
+    result = pace_timer_check(timer, conn_pace_limits(conn), &view);
+    if (result != PACE_IN_TIME) {
         service_count_refusal(conn->service->counters, REFUSAL_IDLE);
-        conn->service->frontend->overdue(conn->frontend_state, verdict,
-                                         backlog_slice(&conn->input));
+        conn->service->frontend->overdue(conn->frontend_state, result, backlog_slice(&conn->input));
     }
-    return verdict != PACE_KEPT;
+    return result != PACE_IN_TIME;
 }

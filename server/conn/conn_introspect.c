@@ -20,7 +20,7 @@ static void introspect_peer(const struct conn *conn, char *text)
 static void introspect_conn(const struct conn *conn, struct introspect_connection *connection)
 {
     const struct frontend *frontend = conn->service->frontend;
-    struct frontend_about about = frontend->about(conn->frontend_state);
+    struct frontend_facts facts = frontend->facts(conn->frontend_state);
     // Output that was handed to an I/O thread may have been sent, of which the thread has not told
     // yet.
     size_t handed_over = conn->remote ? link_unread(conn->link) : 0;
@@ -30,9 +30,9 @@ static void introspect_conn(const struct conn *conn, struct introspect_connectio
         .number = conn->wire.number,
         .protocol = frontend->name,
         .tls = conn->service->transport == &transport_tls,
-        .client_id = about.client_id,
+        .client_id = facts.client_id,
         .connected_at = (nsec_t)conn->connected_s * NSEC_PER_SEC,
-        .session = about.session,
+        .session = facts.session,
         .received = conn->received,
         .sent = conn->wire.out.sent,
         .unread = output_pending(&conn->wire.out) + handed_over - sent,

@@ -20,8 +20,8 @@
 // too long, or the peer's pace is checked.
 struct conn_deadline {
     struct deadline due;
-    nsec_t unread_at;           // when the peer is dropped for not reading; NSEC_NEVER: it reads
-    struct patience patience[]; // one if the connection is paced
+    nsec_t unread_at;          // when the peer is dropped for not reading; NSEC_NEVER: it reads
+    struct pace_timer timer[]; // one if the connection is paced
 };
 
 // Idle connections are common, so rarely used state is behind pointers.

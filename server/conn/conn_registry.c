@@ -82,7 +82,7 @@ static const struct session *registry_session(struct tree_node *node)
 {
     const struct conn *conn = registry_conn(node);
 
-    return conn->service->frontend->about(conn->frontend_state).session;
+    return conn->service->frontend->facts(conn->frontend_state).session;
 }
 
 static uint64_t registry_session_number(const struct session *session)

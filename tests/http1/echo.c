@@ -266,7 +266,7 @@ static const struct frontend echo_frontend = {
     .overdue = http1_overdue,
     .stopping = http1_stopping,
     .holds = http1_holds,
-    .about = http1_about,
+    .facts = http1_facts,
     .close = http1_close,
 };
 

@@ -248,7 +248,7 @@ static bool turn_of_peer(struct peer *peer)
         peer->wire.deadline_at = NSEC_NEVER;
         peer->frontend->expired(peer->conn);
     }
-    ran |= wire_pace_look(peer);
+    ran |= wire_pace_check(peer);
     end_turn(peer);
     wire_pace_note(peer, ran);
     return ran;
@@ -337,7 +337,7 @@ static nsec_t next_moment(const struct rig *rig)
     nsec_t next = earliest(broker_next_due(rig->broker), work_due(rig));
 
     for (struct peer *peer = rig->peers; peer; peer = peer->next) {
-        nsec_t at = earliest(peer->wire.deadline_at, peer->pace.patience.look_at);
+        nsec_t at = earliest(peer->wire.deadline_at, peer->pace.timer.check_at);
 
         next = peer->closed ? next : earliest(next, at);
     }

@@ -459,11 +459,11 @@ struct introspect_connection *wire_introspect_add_peer(struct wire_introspect *i
                                                        const struct peer *peer)
 {
     struct introspect_connection *connection = wire_introspect_add(introspect, peer->wire.number);
-    struct frontend_about about = peer->frontend->about(peer->conn);
+    struct frontend_facts facts = peer->frontend->facts(peer->conn);
 
     connection->protocol = peer->frontend->name;
-    connection->session = about.session;
-    connection->client_id = about.client_id;
+    connection->session = facts.session;
+    connection->client_id = facts.client_id;
     return connection;
 }
 

@@ -5,7 +5,7 @@
 
 void wire_pace_begin(struct wire_pace *pace)
 {
-    *pace = (struct wire_pace){.patience = {.look_at = NSEC_NEVER, .part_at = NSEC_NEVER}};
+    *pace = (struct wire_pace){.timer = {.check_at = NSEC_NEVER, .part_at = NSEC_NEVER}};
 }
 
 // False where the front-end sets no limits.
@@ -42,23 +42,23 @@ void wire_pace_note(struct peer *peer, bool ran)
 
         pace->received_before = pace->received;
         pace->heard_before = peer->heard;
-        patience_note(&pace->patience, &limits, &view);
+        pace_timer_note(&pace->timer, &limits, &view);
     }
 }
 
-bool wire_pace_look(struct peer *peer)
+bool wire_pace_check(struct peer *peer)
 {
-    struct patience *patience = &peer->pace.patience;
+    struct pace_timer *timer = &peer->pace.timer;
     struct pace_limits limits;
-    enum pace_verdict verdict = PACE_KEPT;
+    enum pace_result result = PACE_IN_TIME;
 
-    if (!peer->closed && patience->look_at <= peer->rig->now.mono && limits_of(peer, &limits)) {
+    if (!peer->closed && timer->check_at <= peer->rig->now.mono && limits_of(peer, &limits)) {
         struct pace_view view = view_of(peer);
 
-        verdict = patience_look(patience, &limits, &view);
+        result = pace_timer_check(timer, &limits, &view);
     }
-    if (verdict != PACE_KEPT) {
-        peer->frontend->overdue(peer->conn, verdict, slice_of(peer->kept_pages.start, peer->kept));
+    if (result != PACE_IN_TIME) {
+        peer->frontend->overdue(peer->conn, result, slice_of(peer->kept_pages.start, peer->kept));
     }
-    return verdict != PACE_KEPT;
+    return result != PACE_IN_TIME;
 }

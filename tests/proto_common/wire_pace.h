@@ -9,7 +9,7 @@
 struct peer;
 
 struct wire_pace {
-    struct patience patience;
+    struct pace_timer timer;
     uint64_t received;
     uint64_t received_before, heard_before; // when it was noted last
 };
@@ -20,8 +20,8 @@ void wire_pace_begin(struct wire_pace *pace);
 // or was sent something.
 void wire_pace_note(struct peer *peer, bool ran);
 
-// Tells the front-end of a peer that is too late, where the moment to look has come. Whether it
+// Tells the front-end of a peer that is too late, if the time to check has come. Returns whether it
 // was.
-bool wire_pace_look(struct peer *peer);
+bool wire_pace_check(struct peer *peer);
 
 #endif

@@ -97,7 +97,7 @@ static void what_keeps_its_time_is_counted_as_memory(void **state)
     without = counted_for_one(bed);
     limit(bed, 10 * NSEC_PER_SEC, 0);
     assert_int_equal(counted_for_one(bed) - without,
-                     sizeof(struct conn_deadline) + sizeof(struct patience));
+                     sizeof(struct conn_deadline) + sizeof(struct pace_timer));
 }
 
 static void silent_client_is_closed_when_it_has_been_idle_for_so_long(void **state)

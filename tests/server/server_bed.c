@@ -332,7 +332,7 @@ static struct pace stub_pace(void *state)
     return (struct pace){.kind = stub->buffer ? PACE_BODY : PACE_NEXT};
 }
 
-static void stub_overdue(void *state, enum pace_verdict verdict, struct slice kept)
+static void stub_overdue(void *state, enum pace_result verdict, struct slice kept)
 {
     struct bed_stub *stub = state;
 
