@@ -5,10 +5,9 @@
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/screen.h"
 #include "ctl/print/signals.h"
-#include "ctl/migrate/inside.h"
-#include "ctl/migrate/left.h"
-#include "ctl/migrate/pass.h"
+#include "ctl/migrate/migration_private.h"
 #include "ctl/migrate/report.h"
+#include "ctl/migrate/pass.h"
 #include "ctl/migrate/resume.h"
 #include "ctl/migrate/state.h"
 #include "ctl/migrate/tandem.h"
@@ -18,15 +17,15 @@
 #include <poll.h>
 #include <string.h>
 
-// How often it looks for more, where it waits.
+// The interval between passes while it waits for more jobs.
 #define WAIT_MSEC 500
 
 //
 // Both servers
 //
 
-// An id that is a word; what says none, or an odd one, has the empty one.
-static void read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
+// Reads the id of the process; empty if it is missing or invalid.
+static void migration_read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
 {
     struct slice value;
 
@@ -37,10 +36,10 @@ static void read_id(struct slice stats, char id[SERVER_ID_MAX + 1])
     }
 }
 
-// A Tandem speaks beanstalk, too, but by that protocol jobs could only be moved at the cost of
-// attempts, and its policies would change them.
-static bool is_no_tandem(struct migration *migration, const struct remote *remote,
-                         struct slice stats)
+// A Tandem also speaks beanstalk, but moving jobs by that protocol would use attempts, and its
+// policies would change the jobs. False with a problem if the server is a Tandem.
+static bool migration_refuse_tandem(struct migration *migration, const struct remote *remote,
+                                    struct slice stats)
 {
     struct slice version;
 
@@ -54,55 +53,58 @@ static bool is_no_tandem(struct migration *migration, const struct remote *remot
     return false;
 }
 
-static bool ask_link(struct migration *migration, struct remote *remote, char id[SERVER_ID_MAX + 1],
-                     uint64_t *most)
+static bool migration_ask_server(struct migration *migration, struct remote *remote,
+                                 char id[SERVER_ID_MAX + 1], uint64_t *most)
 {
     struct slice document;
     bool found;
 
     remote_put(remote, "stats");
     if (!remote_reply_document(remote, "stats", &document, &found) ||
-        !is_no_tandem(migration, remote, document)) {
+        !migration_refuse_tandem(migration, remote, document)) {
         return false;
     }
     if (!yaml_count(document, SLICE("max-job-size"), most)) {
-        return remote_fail(remote, OUTCOME_FAILED, "does not say its max-job-size");
+        return remote_fail(remote, OUTCOME_FAILED, "does not report its max-job-size");
     }
     *most = *most > JOB_SIZE_MOST ? JOB_SIZE_MOST : *most;
-    read_id(document, id);
+    migration_read_id(document, id);
     return true;
 }
 
-static bool open_source(struct migration *migration)
+static bool migration_open_source(struct migration *migration)
 {
     const struct migration_settings *settings = migration->settings;
 
-    migration->has_most = JOB_SIZE_MOST;
+    migration->source_body_max = JOB_SIZE_MOST;
     if (migration->source_api) {
         return tandem_identify(migration->source_api, migration->source_id, migration->problem);
     }
     return remote_open(&migration->source, settings->from, settings->timeout, migration->problem) &&
-           ask_link(migration, migration->source, migration->source_id, &migration->has_most);
+           migration_ask_server(migration, migration->source, migration->source_id,
+                                &migration->source_body_max);
 }
 
-static bool open_target(struct migration *migration)
+static bool migration_open_target(struct migration *migration)
 {
     const struct migration_settings *settings = migration->settings;
 
-    migration->takes_most = JOB_SIZE_MOST;
+    migration->target_body_max = JOB_SIZE_MOST;
     migration->buries = true;
     if (migration->target_api) {
         return tandem_identify(migration->target_api, migration->target_id, migration->problem);
     }
     return remote_open(&migration->target, settings->to, settings->timeout, migration->problem) &&
-           ask_link(migration, migration->target, migration->target_id, &migration->takes_most) &&
+           migration_ask_server(migration, migration->target, migration->target_id,
+                                &migration->target_body_max) &&
            target_ask(migration);
 }
 
-// A server that is moved to itself would never be empty. Servers have had ids since 1.4.
-static bool open_sides(struct migration *migration)
+// If source and target were the same server, it would never be empty. Servers of beanstalkd have
+// reported an id since 1.4.
+static bool migration_open_servers(struct migration *migration)
 {
-    if (!open_source(migration) || !open_target(migration)) {
+    if (!migration_open_source(migration) || !migration_open_target(migration)) {
         return false;
     }
     if (migration->source_id[0] && strcmp(migration->source_id, migration->target_id) == 0) {
@@ -114,11 +116,11 @@ static bool open_sides(struct migration *migration)
 }
 
 //
-// The whole
+// The run
 //
 
-// Whether there may be more to come.
-static bool waits(const struct migration *migration)
+// Whether more jobs may come; waits for a moment then.
+static bool migration_waits(const struct migration *migration)
 {
     struct pollfd woken = {.fd = signals_fd(), .events = POLLIN};
 
@@ -130,35 +132,35 @@ static bool waits(const struct migration *migration)
     return true;
 }
 
-// Jobs with which something has happened.
-static uint64_t progress_of(const struct tally *tally)
+// Changes if a pass has made progress.
+static uint64_t migration_progress(const struct migration_counts *tally)
 {
     return tally->moved + tally->taken_back + tally->lost;
 }
 
-static bool run(struct migration *migration)
+static bool migration_move_all(struct migration *migration)
 {
-    struct load left = {0};
+    struct job_batch unfinished = {0};
     uint64_t before;
-    bool good = state_open(&migration->state, migration, &left) && open_sides(migration) &&
-                resume(migration, &left);
+    bool good = state_open(&migration->state, migration, &unfinished) &&
+                migration_open_servers(migration) && migration_resume(migration, &unfinished);
 
-    load_free(&left);
+    job_batch_free(&unfinished);
     while (good) {
-        before = progress_of(&migration->tally);
+        before = migration_progress(&migration->counts);
         good = pass_run(migration) && report_progress(migration);
         migration->stopped = migration->stopped || signals_stopped(NULL);
-        if (migration->stopped ||
-            (good && before == progress_of(&migration->tally) && !waits(migration))) {
+        if (migration->stopped || (good && before == migration_progress(&migration->counts) &&
+                                   !migration_waits(migration))) {
             break;
         }
     }
-    // What has come meanwhile, or cannot be had, is told in the end.
+    // The report contains jobs that have come meanwhile, or cannot be moved.
     return good && pass_count(migration);
 }
 
-// What is under way is told with whatever ended the run.
-static enum outcome end(struct migration *migration, bool good)
+// The problem that ended the run also names the unfinished batch.
+static enum outcome migration_end(struct migration *migration, bool good)
 {
     struct problem *problem = migration->problem;
     struct text text = {0};
@@ -166,13 +168,14 @@ static enum outcome end(struct migration *migration, bool good)
 
     if (good && migration->stopped && !migration->settings->follow) {
         outcome = problem_set(problem, OUTCOME_INTERRUPTED,
-                              "interrupted between two batches: the same command goes on");
+                              "interrupted between two batches: repeat the command to continue");
     }
     if (!good) {
         (void)report_progress(migration);
         text_put(&text, problem->why.text);
-        if (state_open_end(migration->state)) {
-            text_format(&text, "; the same command goes on, by %s", state_path(migration->state));
+        if (state_has_unfinished(migration->state)) {
+            text_format(&text, "; repeat the command to continue from %s",
+                        state_path(migration->state));
         }
         outcome = problem_set(problem, outcome, "%s", text_string(&text));
         text_free(&text);
@@ -201,7 +204,7 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
     migration.said_at = migration.began_at;
     screen_find(&migration.screen);
     signals_catch_stops();
-    outcome = end(&migration, run(&migration));
+    outcome = migration_end(&migration, migration_move_all(&migration));
     signals_release_stops();
     if (migration.screen.shows) {
         progress_clear();
@@ -209,9 +212,9 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
     remote_close(migration.source);
     remote_close(migration.target);
     state_close(migration.state);
-    load_free(&migration.batch);
+    job_batch_free(&migration.batch);
     tubes_free(&tubes);
     text_free(&migration.out);
-    left_free(&migration);
+    unmoved_free(&migration);
     return outcome;
 }

@@ -2,23 +2,24 @@
 #ifndef TANDEM_CTL_MIGRATE_RESUME_H
 #define TANDEM_CTL_MIGRATE_RESUME_H
 
-// What a run that was killed has left under way.
+// Finishes the batch that a killed run has left unfinished.
 //
-// Where a server has been started anew since, or another one stands at its address, it may have
-// given the ids to others. Then a job is deleted at the source only where it is known again
-// (identity.h); another one that has its number is left, and told. A copy of which the target, too,
-// has not the same any more, from before its process began, counts for nothing: the job is moved
-// again, and told.
+// If a server was restarted since, or another server has its address, other jobs may have the ids.
+// A job at the source is then deleted only if it is identified (identity.h); another job with its
+// id is left alone, and reported. If the target does not have the copy any more, or has one from
+// before its process began, the job is moved again, and reported.
 //
-// A job whose put was acknowledged is deleted at the source now. Where a worker has it there, it is
-// a duplicate; where it has gone, that run had deleted it, or a worker has since. A job whose put
-// was not acknowledged may stand at the target: it is moved again, and told. To find its copy's id,
-// jobs of the target that are newer than the last known one are compared with it; no job is deleted
-// for being alike, as clients may put equal jobs, but for the hidden copies of buried ones.
+// A job whose put was acknowledged is now deleted at the source. If a worker holds it there, it is
+// a duplicate. If it does not exist, the killed run had deleted it, or a worker has done so since.
+//
+// A job whose put was not acknowledged may be at the target. It is moved again, and reported. To
+// find the id of its copy, jobs of the target that are newer than the last known one are compared
+// with it. No job is deleted because it is equal, since clients may put equal jobs, except for the
+// hidden copies of buried jobs.
 
-#include "ctl/migrate/inside.h"
+#include "ctl/migrate/migration_private.h"
 
-// Settles the batch that was under way, as the state file has it. False with a problem.
-bool resume(struct migration *migration, struct load *left);
+// `unfinished` is the batch from the state file. False with a problem.
+bool migration_resume(struct migration *migration, struct job_batch *unfinished);
 
 #endif

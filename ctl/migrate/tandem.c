@@ -6,7 +6,6 @@
 #include "core/types.h"
 #include "ctl/api/call.h"
 #include "ctl/beanstalk/yaml.h"
-#include "ctl/migrate/left.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/state.h"
 #include "ctl/migrate/tubes.h"
@@ -19,18 +18,18 @@
 #include <string.h>
 #include <time.h>
 
-// How long the copies of ready jobs wait for the deletion at the source, in seconds.
+// The time for which copies of ready jobs are held back, in seconds.
 #define HOLD_SECONDS 30
 #define LIST_PAGE 20000
 #define LIST_LINE_MOST ((size_t)4096)
 
 //
-// Lines that come piece by piece
+// Exports, which arrive in pieces
 //
 
 struct stream {
     struct migration *migration;
-    struct text line; // that has begun
+    struct text line; // incomplete
     size_t line_most;
     bool (*take)(struct stream *stream, struct slice line);
     struct listing *listing; // for a list
@@ -38,7 +37,7 @@ struct stream {
     bool ended, bad;
 };
 
-static bool stream_fail(struct stream *stream, const char *what)
+static bool tandem_stream_fail(struct stream *stream, const char *what)
 {
     stream->bad = true;
     (void)problem_set(stream->migration->problem, OUTCOME_FAILED, "%s has sent %s",
@@ -46,7 +45,7 @@ static bool stream_fail(struct stream *stream, const char *what)
     return false;
 }
 
-static bool take_stream_end(struct stream *stream, struct slice line)
+static bool tandem_take_end(struct stream *stream, struct slice line)
 {
     json_t *end = json_loadb(line.ptr, line.len, 0, NULL);
 
@@ -54,10 +53,10 @@ static bool take_stream_end(struct stream *stream, struct slice line)
     text_add(&stream->next, field_text(end, "next"));
     stream->ended = json_object_get(end, "next") != NULL;
     json_decref(end);
-    return stream->ended || stream_fail(stream, "a line that is none of an export");
+    return stream->ended || tandem_stream_fail(stream, "a line that does not belong to an export");
 }
 
-static bool take_bytes(void *context, struct slice bytes)
+static bool tandem_take_bytes(void *context, struct slice bytes)
 {
     struct stream *stream = context;
 
@@ -67,7 +66,7 @@ static bool take_bytes(void *context, struct slice bytes)
         struct slice line;
 
         if (stream->line.len + len > stream->line_most) {
-            return stream_fail(stream, "a line that is longer than any job");
+            return tandem_stream_fail(stream, "a line that is longer than any job");
         }
         text_add(&stream->line, slice_of(bytes.ptr, len));
         bytes = slice_from(bytes, len);
@@ -76,7 +75,7 @@ static bool take_bytes(void *context, struct slice bytes)
         }
         line = slice_of(stream->line.data, stream->line.len - 1);
         if (line.len >= 8 && memcmp(line.ptr, "{\"next\":", 8) == 0) {
-            if (!take_stream_end(stream, line)) {
+            if (!tandem_take_end(stream, line)) {
                 return false;
             }
         } else if (!stream->take(stream, line)) {
@@ -87,8 +86,8 @@ static bool take_bytes(void *context, struct slice bytes)
     return true;
 }
 
-static bool run_stream(struct stream *stream, const char *method, const char *path,
-                       const char *body)
+static bool tandem_run_stream(struct stream *stream, const char *method, const char *path,
+                              const char *body)
 {
     struct migration *migration = stream->migration;
     struct client *client = migration->source_api;
@@ -96,7 +95,7 @@ static bool run_stream(struct stream *stream, const char *method, const char *pa
                               .path = path,
                               .body = body,
                               .accept = "*/*",
-                              .take = take_bytes,
+                              .take = tandem_take_bytes,
                               .context = stream};
     struct answer answer = {0};
     enum outcome outcome;
@@ -108,7 +107,7 @@ static bool run_stream(struct stream *stream, const char *method, const char *pa
         outcome = call_refused(client, &answer, migration->problem);
     }
     if (outcome == OUTCOME_DONE && !stream->bad && !stream->ended) {
-        outcome = problem_set(migration->problem, OUTCOME_FAILED, "the answer of %s has no end",
+        outcome = problem_set(migration->problem, OUTCOME_FAILED, "the reply of %s is incomplete",
                               migration->from_name);
     }
     answer_free(&answer);
@@ -116,7 +115,7 @@ static bool run_stream(struct stream *stream, const char *method, const char *pa
 }
 
 //
-// Which jobs there are
+// Lists of jobs
 //
 
 bool tandem_identify(struct client *client, char id[SERVER_ID_MAX + 1], struct problem *problem)
@@ -134,7 +133,7 @@ bool tandem_identify(struct client *client, char id[SERVER_ID_MAX + 1], struct p
     return good;
 }
 
-static char letter_of(const json_t *line)
+static char tandem_state_letter(const json_t *line)
 {
     struct slice state = field_text(line, "state");
 
@@ -147,19 +146,20 @@ static char letter_of(const json_t *line)
     return *state.ptr;
 }
 
-static bool take_listed(struct stream *stream, struct slice line)
+static bool tandem_take_listed(struct stream *stream, struct slice line)
 {
     struct listing *listing = stream->listing;
     json_t *json = json_loadb(line.ptr, line.len, 0, NULL);
     const struct listed job = {.id = field_count(json, "id"),
                                .burial = field_count(json, "burial"),
                                .size = field_count(json, "size"),
-                               .state = letter_of(json),
+                               .state = tandem_state_letter(json),
                                .durable = field_true(json, "durable")};
 
     json_decref(json);
     if (job.id == 0 || !strchr("rdbh", job.state)) {
-        return stream_fail(stream, "a line that tells of no job: is it of this version?");
+        return tandem_stream_fail(stream,
+                                  "a line without a job: is its version that of this tandemctl?");
     }
     if (listing->count == listing->capacity) {
         listing->capacity = listing->capacity ? listing->capacity * 2 : 1024;
@@ -169,8 +169,8 @@ static bool take_listed(struct stream *stream, struct slice line)
     return true;
 }
 
-// By their ids, and buried ones behind all others, longest buried first.
-static int compare_listed(const void *a, const void *b)
+// By id; buried jobs come last, in the order of their burials.
+static int tandem_compare_listed(const void *a, const void *b)
 {
     const struct listed *one = a;
     const struct listed *other = b;
@@ -187,7 +187,7 @@ bool tandem_list(struct migration *migration, struct listing *listing)
 {
     struct stream stream = {.migration = migration,
                             .line_most = LIST_LINE_MOST,
-                            .take = take_listed,
+                            .take = tandem_take_listed,
                             .listing = listing};
     bool good = true;
 
@@ -200,13 +200,13 @@ bool tandem_list(struct migration *migration, struct listing *listing)
         path_add_text(&path, "queue", migration->settings->tubes);
         path_add_number(&path, "limit", LIST_PAGE);
         path_add_text(&path, "cursor", stream.next.len ? text_string(&stream.next) : NULL);
-        good = run_stream(&stream, "GET", text_string(&path), NULL);
+        good = tandem_run_stream(&stream, "GET", text_string(&path), NULL);
         text_free(&path);
     } while (good && stream.next.len > 0);
     text_free(&stream.line);
     text_free(&stream.next);
     if (good && listing->count > 0) {
-        qsort(listing->jobs, listing->count, sizeof *listing->jobs, compare_listed);
+        qsort(listing->jobs, listing->count, sizeof *listing->jobs, tandem_compare_listed);
     }
     return good;
 }
@@ -217,36 +217,36 @@ void listing_free(struct listing *listing)
     *listing = (struct listing){0};
 }
 
-static bool take_fetched(struct stream *stream, struct slice line)
+static bool tandem_take_fetched(struct stream *stream, struct slice line)
 {
-    struct load *batch = &stream->migration->batch;
+    struct job_batch *batch = &stream->migration->batch;
     json_t *json = json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, NULL);
     uint64_t id = field_count(json, "id");
     uint64_t version = 0;
     bool good = id > 0 && job_version_read(field_text(json, "version"), &version);
-    char letter = letter_of(json);
+    char letter = tandem_state_letter(json);
 
     if (good && letter != 'h') {
-        struct item *item = load_add(batch, id, (enum kind)letter);
+        struct item *item = job_batch_add(batch, id, (enum kind)letter);
 
         item->hash = version;
-        load_set_body(batch, item, line);
+        job_batch_set_body(batch, item, line);
     }
     json_decref(json);
-    return good || stream_fail(stream, "a line that is no job");
+    return good || tandem_stream_fail(stream, "a line that is not a job");
 }
 
 bool tandem_fetch(struct migration *migration, const uint64_t *ids, size_t count)
 {
     struct stream stream = {
-        .migration = migration, .line_most = SIZE_MAX / 2, .take = take_fetched};
+        .migration = migration, .line_most = SIZE_MAX / 2, .take = tandem_take_fetched};
     struct text body = {0};
     bool good;
 
     for (size_t i = 0; i < count; i++) {
         text_format(&body, "%llu\n", (unsigned long long)ids[i]);
     }
-    good = run_stream(&stream, "POST", "/api/v1/export", text_string(&body));
+    good = tandem_run_stream(&stream, "POST", "/api/v1/export", text_string(&body));
     text_free(&body);
     text_free(&stream.line);
     text_free(&stream.next);
@@ -255,7 +255,7 @@ bool tandem_fetch(struct migration *migration, const uint64_t *ids, size_t count
 
 bool tandem_open_line(struct migration *migration, struct item *item)
 {
-    struct slice line = load_body(&migration->batch, item);
+    struct slice line = job_batch_body(&migration->batch, item);
     struct tube *tube;
     struct job_line read;
     nsec_t now_at = nsec_from_seconds((uint64_t)time(NULL));
@@ -268,52 +268,52 @@ bool tandem_open_line(struct migration *migration, struct item *item)
 
         item->priority = now->pri;
         item->ttr = read.image.ttr;
-        // No job starts early.
+        // Rounded up: no job starts early.
         item->delay = seconds < UINT32_MAX ? (uint32_t)seconds : UINT32_MAX;
         tube = tubes_make(migration->tubes, read.image.queue);
         item->tube = (size_t)(tube - migration->tubes->list);
-        migration->tally.keys += read.image.key.len > 0;
-        load_set_body(&migration->batch, item, read.image.body);
+        migration->counts.keys += read.image.key.len > 0;
+        job_batch_set_body(&migration->batch, item, read.image.body);
     }
     job_line_end(&read);
     return good;
 }
 
 //
-// Requests of lines, with an answer for each
+// Requests of lines, whose reply has an outcome for each line
 //
 
-struct wanted {
+struct lines_request {
     struct client *client;
     const char *path;
-    // What a line of the answer says; `index` is that of the request's line.
+    // Takes the outcome of the item with that index.
     void (*hear)(struct migration *migration, size_t index, const json_t *said);
-    const size_t *items; // of the batch, for each line
+    const size_t *items; // the index of the item, for each line
     struct text *lines;
 };
 
-static bool send_part(struct migration *migration, const struct wanted *wanted, size_t first,
-                      size_t count, bool *refused);
+static bool tandem_send_part(struct migration *migration, const struct lines_request *sending,
+                             size_t first, size_t count, bool *refused);
 
-// The request is larger than the server takes.
-static bool send_halves(struct migration *migration, const struct wanted *wanted, size_t first,
-                        size_t count, bool *refused)
+// Splits a request that is larger than the server accepts.
+static bool tandem_send_halves(struct migration *migration, const struct lines_request *sending,
+                               size_t first, size_t count, bool *refused)
 {
     size_t half = count / 2;
 
     if (count == 1) {
         json_t *said = json_pack("{s:i, s:s}", "status", 413, "error", "admin.max_body");
 
-        wanted->hear(migration, wanted->items[first], need(said));
+        sending->hear(migration, sending->items[first], need(said));
         json_decref(said);
         return true;
     }
-    return send_part(migration, wanted, first, half, refused) &&
-           (*refused || send_part(migration, wanted, first + half, count - half, refused));
+    return tandem_send_part(migration, sending, first, half, refused) &&
+           (*refused || tandem_send_part(migration, sending, first + half, count - half, refused));
 }
 
-static bool hear_lines(struct migration *migration, const struct wanted *wanted, size_t first,
-                       size_t count, const json_t *answer, bool *refused)
+static bool tandem_read_outcomes(struct migration *migration, const struct lines_request *sending,
+                                 size_t first, size_t count, const json_t *answer, bool *refused)
 {
     const json_t *said;
     size_t i;
@@ -323,85 +323,88 @@ static bool hear_lines(struct migration *migration, const struct wanted *wanted,
         uint64_t line = field_count(said, "line");
 
         if (line >= 1 && line <= count) {
-            wanted->hear(migration, wanted->items[first + line - 1], said);
+            sending->hear(migration, sending->items[first + line - 1], said);
         }
     }
     if (field_is_set(answer, "stopped")) {
         struct text why = {0};
 
         text_add_escaped(&why, field_text(answer, "stopped.error"), false);
-        (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s takes no more for now: %s",
-                          client_address(wanted->client), text_string(&why));
+        (void)problem_set(migration->problem, OUTCOME_NOT_NOW,
+                          "%s accepts no more jobs for now: %s", client_address(sending->client),
+                          text_string(&why));
         text_free(&why);
         *refused = true;
     }
     return field_is_set(answer, "counts") ||
-           (problem_set(migration->problem, OUTCOME_FAILED, "the answer of %s is not complete",
-                        client_address(wanted->client)),
+           (problem_set(migration->problem, OUTCOME_FAILED, "the reply of %s is incomplete",
+                        client_address(sending->client)),
             false);
 }
 
-static bool send_part(struct migration *migration, const struct wanted *wanted, size_t first,
-                      size_t count, bool *refused)
+static bool tandem_send_part(struct migration *migration, const struct lines_request *sending,
+                             size_t first, size_t count, bool *refused)
 {
     struct text body = {0};
-    struct request request = {.method = "POST", .path = wanted->path};
+    struct request request = {.method = "POST", .path = sending->path};
     struct answer answer = {0};
     enum outcome outcome;
     bool good;
 
     for (size_t i = first; i < first + count; i++) {
-        text_add(&body, text_slice(&wanted->lines[i]));
+        text_add(&body, text_slice(&sending->lines[i]));
         text_put_char(&body, '\n');
     }
     request.body = text_string(&body);
-    outcome = client_send(wanted->client, &request, &answer, migration->problem);
+    outcome = client_send(sending->client, &request, &answer, migration->problem);
     text_free(&body);
     if (outcome != OUTCOME_DONE) {
         good = false;
     } else if (answer.status == 413) {
-        good = send_halves(migration, wanted, first, count, refused);
+        good = tandem_send_halves(migration, sending, first, count, refused);
     } else if (answer.status < 200 || answer.status >= 300) {
-        (void)call_refused(wanted->client, &answer, migration->problem);
+        (void)call_refused(sending->client, &answer, migration->problem);
         good = false;
     } else {
         json_t *json = json_loadb(text_string(&answer.body), answer.body.len, 0, NULL);
 
-        good = hear_lines(migration, wanted, first, count, json, refused);
+        good = tandem_read_outcomes(migration, sending, first, count, json, refused);
         json_decref(json);
     }
     answer_free(&answer);
     return good;
 }
 
-// The lines of some items of the batch.
-struct lines {
+// The lines for some items of the batch.
+struct request_lines {
     struct text *lines;
     size_t *items;
     size_t count;
 };
 
-static void lines_begin(struct lines *lines, const struct load *batch)
+static void request_lines_begin(struct request_lines *lines, const struct job_batch *batch)
 {
     lines->lines = need(calloc(batch->count + 1, sizeof *lines->lines));
     lines->items = need(calloc(batch->count + 1, sizeof *lines->items));
     lines->count = 0;
 }
 
-static struct text *lines_add(struct lines *lines, size_t item)
+static struct text *request_lines_add(struct request_lines *lines, size_t item)
 {
     lines->items[lines->count] = item;
     return &lines->lines[lines->count++];
 }
 
-static bool lines_send(struct migration *migration, struct lines *lines, struct client *client,
-                       const char *path,
-                       void (*hear)(struct migration *migration, size_t index, const json_t *said),
-                       bool *refused)
+static bool request_lines_send(struct migration *migration, struct request_lines *lines,
+                               struct client *client, const char *path,
+                               void (*hear)(struct migration *migration, size_t index,
+                                            const json_t *said),
+                               bool *refused)
 {
-    const struct wanted wanted = {
+    const struct lines_request sending = {
         .client = client, .path = path, .hear = hear, .items = lines->items, .lines = lines->lines};
-    bool good = lines->count == 0 || send_part(migration, &wanted, 0, lines->count, refused);
+    bool good =
+        lines->count == 0 || tandem_send_part(migration, &sending, 0, lines->count, refused);
 
     for (size_t i = 0; i < lines->count; i++) {
         text_free(&lines->lines[i]);
@@ -415,7 +418,7 @@ static bool lines_send(struct migration *migration, struct lines *lines, struct 
 // Deleting
 //
 
-static void add_deletion(struct text *line, uint64_t id, uint64_t version)
+static void tandem_add_deletion(struct text *line, uint64_t id, uint64_t version)
 {
     char text[JOB_VERSION_SIZE];
 
@@ -423,7 +426,7 @@ static void add_deletion(struct text *line, uint64_t id, uint64_t version)
     text_format(line, "{\"id\":%llu,\"version\":\"%s\"}", (unsigned long long)id, text);
 }
 
-static void hear_deletion(struct migration *migration, size_t index, const json_t *said)
+static void tandem_read_deletion(struct migration *migration, size_t index, const json_t *said)
 {
     struct item *item = &migration->batch.items[index];
     struct slice outcome = field_text(said, "outcome");
@@ -434,67 +437,67 @@ static void hear_deletion(struct migration *migration, size_t index, const json_
 
 bool tandem_delete(struct migration *migration)
 {
-    struct load *batch = &migration->batch;
-    struct lines lines;
+    struct job_batch *batch = &migration->batch;
+    struct request_lines lines;
     bool refused = false;
 
-    lines_begin(&lines, batch);
+    request_lines_begin(&lines, batch);
     for (size_t i = 0; i < batch->count; i++) {
         struct item *item = &batch->items[i];
 
-        // What is not answered has not been deleted.
+        // Without an outcome, the job was not deleted.
         item->gone = item->to != 0;
         item->missing = false;
         if (item->to != 0) {
-            add_deletion(lines_add(&lines, i), item->from, item->hash);
+            tandem_add_deletion(request_lines_add(&lines, i), item->from, item->hash);
         }
     }
-    return lines_send(migration, &lines, migration->source_api, "/api/v1/delete", hear_deletion,
-                      &refused) &&
+    return request_lines_send(migration, &lines, migration->source_api, "/api/v1/delete",
+                              tandem_read_deletion, &refused) &&
            !refused;
 }
 
-static void hear_taken_back(struct migration *migration, size_t index, const json_t *said)
+static void tandem_read_taken_back(struct migration *migration, size_t index, const json_t *said)
 {
     struct item *item = &migration->batch.items[index];
 
     item->back = item->back || slice_equal(field_text(said, "outcome"), SLICE("deleted"));
 }
 
-static bool take_back_as(struct migration *migration, bool started)
+static bool tandem_take_back_as(struct migration *migration, bool started)
 {
-    struct load *batch = &migration->batch;
-    struct lines lines;
+    struct job_batch *batch = &migration->batch;
+    struct request_lines lines;
     bool refused = false;
 
-    lines_begin(&lines, batch);
+    request_lines_begin(&lines, batch);
     for (size_t i = 0; i < batch->count; i++) {
         const struct item *item = &batch->items[i];
 
         if (item->gone && item->to != 0 && !item->back && !item->joined) {
-            add_deletion(lines_add(&lines, i), item->to,
-                         started ? item->to_started : item->to_version);
+            tandem_add_deletion(request_lines_add(&lines, i), item->to,
+                                started ? item->to_started : item->to_version);
         }
     }
-    return lines_send(migration, &lines, migration->target_api, "/api/v1/delete", hear_taken_back,
-                      &refused) &&
+    return request_lines_send(migration, &lines, migration->target_api, "/api/v1/delete",
+                              tandem_read_taken_back, &refused) &&
            !refused;
 }
 
-// A copy that was held back may have begun by itself meanwhile.
+// A copy that was held back may have become ready by itself meanwhile, which is its other version.
 bool tandem_take_back(struct migration *migration)
 {
-    return take_back_as(migration, false) && take_back_as(migration, true);
+    return tandem_take_back_as(migration, false) && tandem_take_back_as(migration, true);
 }
 
 //
-// Bringing in
+// Importing
 //
 
-static void write_line(const struct migration *migration, const struct item *item,
-                       struct text *line)
+static void tandem_write_line(const struct migration *migration, const struct item *item,
+                              struct text *line)
 {
-    struct slice body = load_body(&migration->batch, item);
+    struct slice body = job_batch_body(&migration->batch, item);
     const char *tube = migration->tubes->list[item->tube].name;
     uint64_t now = (uint64_t)time(NULL);
     struct job_image image = {
@@ -517,12 +520,12 @@ static void write_line(const struct migration *migration, const struct item *ite
     free(text);
 }
 
-static bool is_refused_for_now(uint64_t status)
+static bool tandem_status_is_temporary(uint64_t status)
 {
     return status == 409 || status == 429 || status == 503 || status == 507 || status == 403;
 }
 
-static void hear_import(struct migration *migration, size_t index, const json_t *said)
+static void tandem_read_import(struct migration *migration, size_t index, const json_t *said)
 {
     struct item *item = &migration->batch.items[index];
 
@@ -533,7 +536,7 @@ static void hear_import(struct migration *migration, size_t index, const json_t 
         (void)job_version_read(field_text(said, "started"), &item->to_started);
         return;
     }
-    if (is_refused_for_now(field_count(said, "status"))) {
+    if (tandem_status_is_temporary(field_count(said, "status"))) {
         struct text why = {0};
 
         text_add_escaped(&why, field_text(said, "error"), false);
@@ -545,16 +548,16 @@ static void hear_import(struct migration *migration, size_t index, const json_t 
         return;
     }
     item->left = true;
-    migration->left_held += !migration->source_api && item->kind == KIND_READY;
-    left_note(migration, item->from, field_count(said, "status") == 413 ? LEFT_LARGE : LEFT_REFUSED,
-              item->kind);
+    migration->unmoved_held += !migration->source_api && item->kind == KIND_READY;
+    unmoved_note(migration, item->from,
+                 field_count(said, "status") == 413 ? UNMOVED_LARGE : UNMOVED_REFUSED, item->kind);
 }
 
 bool tandem_import(struct migration *migration, bool *refused)
 {
-    struct load *batch = &migration->batch;
+    struct job_batch *batch = &migration->batch;
     struct text path = {0};
-    struct lines lines;
+    struct request_lines lines;
     bool good;
 
     *refused = false;
@@ -564,26 +567,26 @@ bool tandem_import(struct migration *migration, bool *refused)
     if (migration->source_api) {
         path_add_number(&path, "hold_seconds", HOLD_SECONDS);
     }
-    lines_begin(&lines, batch);
+    request_lines_begin(&lines, batch);
     for (size_t i = 0; i < batch->count; i++) {
-        struct text *line = lines_add(&lines, i);
+        struct text *line = request_lines_add(&lines, i);
 
         if (migration->source_api) {
-            text_add(line, load_body(batch, &batch->items[i]));
+            text_add(line, job_batch_body(batch, &batch->items[i]));
         } else {
-            write_line(migration, &batch->items[i], line);
+            tandem_write_line(migration, &batch->items[i], line);
         }
     }
-    good = lines_send(migration, &lines, migration->target_api, text_string(&path), hear_import,
-                      refused);
+    good = request_lines_send(migration, &lines, migration->target_api, text_string(&path),
+                              tandem_read_import, refused);
     text_free(&path);
     *refused = *refused || migration->refused;
     return good;
 }
 
-// Asks for something about the batch as a whole.
-static bool ask_of_batch(struct migration *migration, const char *method, const char *what,
-                         struct reply *reply)
+// Sends a request about the whole batch.
+static bool tandem_call_for_batch(struct migration *migration, const char *method, const char *what,
+                                  struct reply *reply)
 {
     struct text path = {0};
     bool good;
@@ -594,7 +597,7 @@ static bool ask_of_batch(struct migration *migration, const char *method, const 
                 migration->problem) == OUTCOME_DONE;
     text_free(&path);
     if (good && field_is_set(reply->json, "stopped")) {
-        (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s has no room to go on",
+        (void)problem_set(migration->problem, OUTCOME_NOT_NOW, "%s has no room to continue",
                           migration->to_name);
         good = false;
     }
@@ -604,28 +607,28 @@ static bool ask_of_batch(struct migration *migration, const char *method, const 
 bool tandem_confirm(struct migration *migration)
 {
     struct reply reply = {0};
-    bool good = ask_of_batch(migration, "DELETE", "/api/v1/import", &reply);
+    bool good = tandem_call_for_batch(migration, "DELETE", "/api/v1/import", &reply);
 
     reply_free(&reply);
     return good;
 }
 
-bool tandem_end_import(struct migration *migration, struct load *left)
+bool tandem_end_import(struct migration *migration, struct job_batch *unfinished)
 {
     struct reply reply = {0};
-    bool good = ask_of_batch(migration, "POST", "/api/v1/import/end", &reply);
+    bool good = tandem_call_for_batch(migration, "POST", "/api/v1/import/end", &reply);
     const json_t *said;
     size_t i;
 
-    for (size_t at = 0; at < left->count; at++) {
-        left->items[at].to = 0;
+    for (size_t at = 0; at < unfinished->count; at++) {
+        unfinished->items[at].to = 0;
     }
     json_array_foreach(good ? field_get(reply.json, "jobs") : NULL, i, said)
     {
         uint64_t from = field_count(said, "source_id");
 
-        for (size_t at = 0; at < left->count; at++) {
-            struct item *item = &left->items[at];
+        for (size_t at = 0; at < unfinished->count; at++) {
+            struct item *item = &unfinished->items[at];
 
             if (item->from == from) {
                 item->to = field_count(said, "id");

@@ -29,7 +29,7 @@ bool target_ask(struct migration *migration)
 // Putting
 //
 
-static void say_put(struct migration *migration, struct item *item)
+static void target_say_put(struct migration *migration, struct item *item)
 {
     uint32_t delay = item->kind == KIND_BURIED ? HIDDEN_FOR : item->delay;
     uint32_t ttr = item->ttr ? item->ttr : (uint32_t)migration->settings->ttr;
@@ -40,15 +40,15 @@ static void say_put(struct migration *migration, struct item *item)
     }
     remote_put(migration->target, "put %u %u %u %zu", (unsigned)item->priority, (unsigned)delay,
                (unsigned)ttr, item->body_len);
-    remote_put_body(migration->target, load_body(&migration->batch, item));
+    remote_put_body(migration->target, job_batch_body(&migration->batch, item));
 }
 
-static bool refuse(struct migration *migration, const struct remote_reply *answer)
+static bool target_refuse(struct migration *migration, const struct remote_reply *answer)
 {
     struct remote *target = migration->target;
 
     if (remote_reply_is(answer, "DRAINING")) {
-        (void)remote_fail(target, OUTCOME_NOT_NOW, "takes no new jobs: it drains");
+        (void)remote_fail(target, OUTCOME_NOT_NOW, "accepts no new jobs: it drains");
     } else if (remote_reply_is(answer, "OUT_OF_MEMORY") || remote_reply_is(answer, "BURIED")) {
         (void)remote_fail(target, OUTCOME_NOT_NOW, "has no room for more jobs");
     } else {
@@ -57,10 +57,11 @@ static bool refuse(struct migration *migration, const struct remote_reply *answe
     return true;
 }
 
-// What was spoilt stays at the source. A copy that is not there any more was kicked and taken.
-static bool drop_spoilt(struct migration *migration)
+// Deletes copies that the target buried for lack of memory; the jobs stay at the source. If a copy
+// does not exist, it was kicked, and a worker has taken it.
+static bool target_drop_spoilt(struct migration *migration)
 {
-    struct load *batch = &migration->batch;
+    struct job_batch *batch = &migration->batch;
     struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
@@ -79,7 +80,7 @@ static bool drop_spoilt(struct migration *migration)
             return false;
         }
         if (!remote_reply_is(&answer, "DELETED")) {
-            migration->tally.doubtful++;
+            migration->counts.doubtful++;
             report_spoilt(migration, item);
         }
     }
@@ -88,7 +89,7 @@ static bool drop_spoilt(struct migration *migration)
 
 bool target_put(struct migration *migration, bool *refused)
 {
-    struct load *batch = &migration->batch;
+    struct job_batch *batch = &migration->batch;
     struct remote_reply answer;
     size_t tube = SIZE_MAX;
 
@@ -98,7 +99,7 @@ bool target_put(struct migration *migration, bool *refused)
             tube = batch->items[i].tube;
             remote_put(migration->target, "use %s", migration->tubes->list[tube].name);
         }
-        say_put(migration, &batch->items[i]);
+        target_say_put(migration, &batch->items[i]);
     }
     tube = SIZE_MAX;
     for (size_t i = 0; i < batch->count; i++) {
@@ -118,23 +119,23 @@ bool target_put(struct migration *migration, bool *refused)
         } else {
             item->spoilt =
                 remote_reply_is(&answer, "BURIED") && answer.count > 0 ? answer.numbers[0] : 0;
-            *refused = refuse(migration, &answer);
+            *refused = target_refuse(migration, &answer);
         }
-        migration->tally.no_ttr += item->to && item->ttr == 0;
+        migration->counts.no_ttr += item->to && item->ttr == 0;
     }
-    return drop_spoilt(migration);
+    return target_drop_spoilt(migration);
 }
 
 //
 // Burying
 //
 
-static bool is_hidden(const struct item *item)
+static bool target_item_is_hidden(const struct item *item)
 {
     return item->kind == KIND_BURIED && item->to != 0;
 }
 
-static bool hear_buried(struct migration *migration, struct item *item)
+static bool target_read_buried(struct migration *migration, struct item *item)
 {
     struct remote_reply answer;
 
@@ -155,19 +156,20 @@ static bool hear_buried(struct migration *migration, struct item *item)
 
 bool target_bury(struct migration *migration)
 {
-    struct load *batch = &migration->batch;
+    struct job_batch *batch = &migration->batch;
 
     for (size_t i = 0; i < batch->count; i++) {
         const struct item *item = &batch->items[i];
 
-        if (is_hidden(item)) {
+        if (target_item_is_hidden(item)) {
             remote_put(migration->target, "reserve-job %llu", (unsigned long long)item->to);
             remote_put(migration->target, "bury %llu %u", (unsigned long long)item->to,
                        (unsigned)item->priority);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
-        if (is_hidden(&batch->items[i]) && !hear_buried(migration, &batch->items[i])) {
+        if (target_item_is_hidden(&batch->items[i]) &&
+            !target_read_buried(migration, &batch->items[i])) {
             return false;
         }
     }
@@ -180,7 +182,7 @@ bool target_bury(struct migration *migration)
 
 bool target_take_back(struct migration *migration)
 {
-    struct load *batch = &migration->batch;
+    struct job_batch *batch = &migration->batch;
     struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
@@ -203,23 +205,24 @@ bool target_take_back(struct migration *migration)
 // Beginning
 //
 
-static bool is_begun_now(const struct item *item)
+static bool target_item_is_staged(const struct item *item)
 {
     return item->staged && item->to != 0 && !item->back;
 }
 
 bool target_begin(struct migration *migration)
 {
-    struct load *batch = &migration->batch;
+    struct job_batch *batch = &migration->batch;
     struct remote_reply answer;
 
     for (size_t i = 0; i < batch->count; i++) {
-        if (is_begun_now(&batch->items[i])) {
+        if (target_item_is_staged(&batch->items[i])) {
             remote_put(migration->target, "kick-job %llu", (unsigned long long)batch->items[i].to);
         }
     }
     for (size_t i = 0; i < batch->count; i++) {
-        if (is_begun_now(&batch->items[i]) && !remote_reply_read(migration->target, &answer)) {
+        if (target_item_is_staged(&batch->items[i]) &&
+            !remote_reply_read(migration->target, &answer)) {
             return false;
         }
     }

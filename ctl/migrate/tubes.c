@@ -6,10 +6,9 @@
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/need.h"
 
-// Tubes that are asked for at once.
-#define TOGETHER 512
+#define TUBES_ASKED_TOGETHER 512
 
-static int compare(const void *a, const void *b)
+static int tubes_compare(const void *a, const void *b)
 {
     const struct tube *one = a;
     const struct tube *other = b;
@@ -17,7 +16,7 @@ static int compare(const void *a, const void *b)
     return strcmp(one->name, other->name);
 }
 
-static bool read_names(struct migration *migration, struct slice list)
+static bool tubes_read_names(struct migration *migration, struct slice list)
 {
     struct tubes *tubes = migration->tubes;
     const char *glob = migration->settings->tubes;
@@ -27,7 +26,7 @@ static bool read_names(struct migration *migration, struct slice list)
     while (yaml_item(&list, &name)) {
         if (!is_tube(name)) {
             return remote_fail(migration->source, OUTCOME_FAILED,
-                               "is no beanstalk server: it lists a tube of an impossible name");
+                               "is not a beanstalk server: it lists a tube with an invalid name");
         }
         if (glob && !glob_matches(slice_str(glob), name)) {
             continue;
@@ -40,35 +39,35 @@ static bool read_names(struct migration *migration, struct slice list)
         memcpy(tubes->list[tubes->count++].name, name.ptr, name.len);
     }
     if (tubes->count > 0) {
-        qsort(tubes->list, tubes->count, sizeof *tubes->list, compare);
+        qsort(tubes->list, tubes->count, sizeof *tubes->list, tubes_compare);
     }
     return true;
 }
 
-// A server may not know a number, but not make one up: what is not seen would be left behind.
-static bool read_number(struct migration *migration, struct slice document, const char *key,
-                        uint64_t *number)
+// A number may be missing, but not malformed: jobs that are not counted would be left behind.
+static bool tubes_read_count(struct migration *migration, struct slice document, const char *key,
+                             uint64_t *number)
 {
     struct slice name = slice_str(key);
     struct slice text;
 
     if (yaml_text(document, name, &text) && !yaml_count(document, name, number)) {
         return remote_fail(migration->source, OUTCOME_FAILED,
-                           "answers stats-tube with a %s that is no number", key);
+                           "answers stats-tube with a %s that is not a number", key);
     }
     return true;
 }
 
-static bool read_numbers(struct migration *migration, struct tube *tube, struct slice document)
+static bool tubes_read_counts(struct migration *migration, struct tube *tube, struct slice document)
 {
     struct tubes *tubes = migration->tubes;
     uint64_t pause = 0;
 
-    if (!read_number(migration, document, "current-jobs-ready", &tube->ready) ||
-        !read_number(migration, document, "current-jobs-delayed", &tube->delayed) ||
-        !read_number(migration, document, "current-jobs-buried", &tube->buried) ||
-        !read_number(migration, document, "current-jobs-reserved", &tube->reserved) ||
-        !read_number(migration, document, "pause-time-left", &pause)) {
+    if (!tubes_read_count(migration, document, "current-jobs-ready", &tube->ready) ||
+        !tubes_read_count(migration, document, "current-jobs-delayed", &tube->delayed) ||
+        !tubes_read_count(migration, document, "current-jobs-buried", &tube->buried) ||
+        !tubes_read_count(migration, document, "current-jobs-reserved", &tube->reserved) ||
+        !tubes_read_count(migration, document, "pause-time-left", &pause)) {
         return false;
     }
     tube->paused = pause > 0;
@@ -80,7 +79,7 @@ static bool read_numbers(struct migration *migration, struct tube *tube, struct 
     return true;
 }
 
-static bool ask_numbers(struct migration *migration, size_t first, size_t end)
+static bool tubes_ask_counts(struct migration *migration, size_t first, size_t end)
 {
     struct tubes *tubes = migration->tubes;
     struct slice document;
@@ -93,7 +92,7 @@ static bool ask_numbers(struct migration *migration, size_t first, size_t end)
         if (!remote_reply_document(migration->source, "stats-tube", &document, &found)) {
             return false;
         }
-        if (found && !read_numbers(migration, &tubes->list[i], document)) {
+        if (found && !tubes_read_counts(migration, &tubes->list[i], document)) {
             return false;
         }
     }
@@ -109,13 +108,14 @@ bool tubes_ask(struct migration *migration)
     tubes_free(tubes);
     remote_put(migration->source, "list-tubes");
     if (!remote_reply_document(migration->source, "list-tubes", &document, &found) ||
-        !read_names(migration, document)) {
+        !tubes_read_names(migration, document)) {
         return false;
     }
-    for (size_t i = 0; i < tubes->count; i += TOGETHER) {
-        size_t end = tubes->count - i > TOGETHER ? i + TOGETHER : tubes->count;
+    for (size_t i = 0; i < tubes->count; i += TUBES_ASKED_TOGETHER) {
+        size_t end =
+            tubes->count - i > TUBES_ASKED_TOGETHER ? i + TUBES_ASKED_TOGETHER : tubes->count;
 
-        if (!ask_numbers(migration, i, end)) {
+        if (!tubes_ask_counts(migration, i, end)) {
             return false;
         }
     }
@@ -146,7 +146,7 @@ struct tube *tubes_find(const struct tubes *tubes, struct slice name)
         return NULL;
     }
     memcpy(key.name, name.ptr, name.len);
-    return bsearch(&key, tubes->list, tubes->count, sizeof *tubes->list, compare);
+    return bsearch(&key, tubes->list, tubes->count, sizeof *tubes->list, tubes_compare);
 }
 
 void tubes_free(struct tubes *tubes)

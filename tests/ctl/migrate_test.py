@@ -230,7 +230,7 @@ class Cut(WithFolder):
     def cut(self):
         done = self.run_ctl(*self.addresses)
         self.assertEqual(done.returncode, program.UNREACHABLE, done)
-        self.assertIn("the same command goes on", done.stderr)
+        self.assertIn("repeat the command to continue", done.stderr)
         for proxy in (self.source, self.target):
             proxy.command = proxy.answer = lambda data: True
         return done
@@ -256,9 +256,9 @@ class Cut(WithFolder):
         self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (4, 5))
         said = self.good(*self.addresses)
         for number in range(2, 6):
-            self.assertRegex(said, rf"in doubt: job {number} of \S+ may stand at ")
-            self.assertRegex(said, rf"in doubt: job {number} of \S+ is as job {number} of ")
-        self.assertIn("0 stand on both sides, and 4 may", said)
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ may also be at ")
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ is equal to job {number} of ")
+        self.assertIn("0 are on both servers, and 4 may be", said)
         self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (0, 9))
 
     def test_only_bodies_of_jobs_that_may_be_copies_are_asked_of_the_target(self):
@@ -273,7 +273,7 @@ class Cut(WithFolder):
             client.put(b"other", tube="default")
         said = []
         self.target.command = lambda data: said.append(data) or True
-        self.assertRegex(self.good(*self.addresses), "in doubt: job 2 of .* is as job 2 of ")
+        self.assertRegex(self.good(*self.addresses), "in doubt: job 2 of .* is equal to job 2 of ")
         self.assertEqual(re.findall(rb"peek (\d+)\r", b"".join(said)), [b"2", b"6"])
 
     def test_jobs_that_were_deleted_before_the_end_are_not_moved_again(self):
@@ -310,7 +310,7 @@ class Cut(WithFolder):
         """Goes on where other jobs have the numbers; all are at the target then."""
         said = self.good(*self.addresses)
         for number in range(2, 6):
-            self.assertIn(f"another job has this number now: job {number} of ", said)
+            self.assertIn(f"another job has this id now: job {number} of ", said)
         self.assertNotIn("in doubt", said)
         self.assertEqual(sorted(job["body"] for job in moving.jobs_of(self.new.port, 50).values()),
                          sorted([b"%d" % number for number in range(5)] + bodies))
@@ -368,7 +368,7 @@ class Cut(WithFolder):
         self.new.start()
         said = self.good(*self.addresses)
         for number in range(2, 6):
-            self.assertRegex(said, rf"in doubt: job {number} of \S+ is kept, ")
+            self.assertRegex(said, rf"in doubt: job {number} of \S+ is moved again: ")
         self.assertEqual(sorted(job["body"] for job in moving.jobs_of(self.new.port, 50).values()),
                          [b"1", b"2", b"3", b"4"])
 
@@ -436,7 +436,7 @@ class Cut(WithFolder):
         self.source.command = take
         done = self.run_ctl(*self.addresses)
         self.assertEqual(done.returncode, program.NOT_NOW, done)
-        self.assertIn("1 were left to workers of", done.stdout)
+        self.assertIn("1 were taken by workers of", done.stdout)
         self.assertEqual((self.count(self.old.port), self.count(self.new.port)), (1, 0))
 
     def test_a_job_that_both_sides_work_is_a_duplicate_and_named(self):
@@ -451,8 +451,8 @@ class Cut(WithFolder):
             return True
         self.source.command = take
         done = self.run_ctl(*self.addresses)
-        self.assertRegex(done.stdout, r"duplicate: job 1 of \S+, .*, is job 1 of ")
-        self.assertIn("1 stand on both sides, and 0 may", done.stdout)
+        self.assertRegex(done.stdout, r"duplicate: job 1 of \S+, .*, is also job 1 of ")
+        self.assertIn("1 are on both servers, and 0 may be", done.stdout)
 
 
 JOB_CREATED, WORK_COMPLETE = 8, 13
@@ -517,7 +517,7 @@ class Tandems(WithFolder):
     def cut(self):
         done = self.run_ctl(*self.addresses)
         self.assertEqual(done.returncode, program.UNREACHABLE, done)
-        self.assertIn("the same command goes on", done.stderr)
+        self.assertIn("repeat the command to continue", done.stderr)
         for proxy in (self.source, self.target):
             proxy.command = proxy.answer = lambda data: True
         return done
@@ -598,7 +598,7 @@ class Tandems(WithFolder):
         self.source.command = take
         done = self.run_ctl(*self.addresses)
         self.assertEqual(done.returncode, program.NOT_NOW, done)
-        self.assertIn("1 were left to workers of", done.stdout)
+        self.assertIn("1 were taken by workers of", done.stdout)
         self.assertIn("1 are held by workers", done.stderr)
         self.assertEqual(self.bodies(self.old), [b"1"])
         self.assertEqual(self.states(self.new), [(b"0", "ready"), (b"2", "ready")])
@@ -775,21 +775,21 @@ class Lies(WithFolder):
         endless = [b"a" * 65536] * 64
         for said, expected in (
                 ({"stats": b"\xff\x00\x1b[2J\r\n"}, "has answered stats with"),
-                ({"stats": endless}, "a line is too long"),
-                ({"stats": None}, "has disconnected"),
-                ({"stats": b"OK 99999999999999\r\n"}, "which is too large"),
+                ({"stats": endless}, "a line has no end"),
+                ({"stats": None}, "is gone"),
+                ({"stats": b"OK 99999999999999\r\n"}, "which is too much"),
                 ({"stats": b"OK -1\r\n"}, "has answered stats with"),
-                ({"stats": b"OK 3\r\nabcdef\r\n"}, "CRLF is missing"),
+                ({"stats": b"OK 3\r\nabcdef\r\n"}, "another length"),
                 ({"stats": b"OK 3\n"}, "without CR"),
                 ({"stats": document(b"")}, "max-job-size"),
                 ({"stats": document(b"max-job-size: 99999999999999999999\n")}, "max-job-size"),
-                ({"list_tubes": document(b"---\n- a b\n")}, "impossible name"),
-                ({"list_tubes": document(b"- " + b"a" * 201)}, "impossible name"),
-                ({"stats_tube": document(b"current-jobs-ready: -1\n")}, "that is no number"),
+                ({"list_tubes": document(b"---\n- a b\n")}, "invalid name"),
+                ({"list_tubes": document(b"- " + b"a" * 201)}, "invalid name"),
+                ({"stats_tube": document(b"current-jobs-ready: -1\n")}, "that is not a number"),
                 ({"stats_tube": b"FOUND 1 1\r\n"}, "has answered stats-tube"),
                 ({"watch": b"\r\n"}, "has answered watch"),
                 ({"reserve_with_timeout": b"RESERVED 1 99999999999\r\n"}, "has answered reserve"),
-                ({"reserve_with_timeout": b"RESERVED 1 1\r\nxyz\r\n"}, "CRLF is missing"),
+                ({"reserve_with_timeout": b"RESERVED 1 1\r\nxyz\r\n"}, "another length"),
                 ({"reserve_with_timeout": b"RESERVED x y\r\n"}, "has answered reserve"),
                 ({"stats_job": b"RESERVED 1 1\r\n"}, "has answered stats-job"),
                 ({"stats": document(b"max-job-size: 18446744073709551615\n"),
@@ -800,7 +800,7 @@ class Lies(WithFolder):
                 ({"stats_tube": document(b"---\ncurrent-jobs-buried: 1\n"),
                   "peek_buried": b"FOUND 0 1\r\nx\r\n"}, "has answered peek"),
                 ({"delete": b"WHAT\r\n"}, "has answered delete"),
-                ({"delete": None}, "has disconnected")):
+                ({"delete": None}, "is gone")):
             with self.subTest(said=said):
                 (self.folder / "state").unlink(missing_ok=True)
                 self.assertIn(expected, self.complaint(**said))
@@ -825,7 +825,7 @@ class Lies(WithFolder):
             self.assertEqual(done.returncode, program.NOT_NOW, done)
             self.assertIn("has no room for more jobs", done.stderr)
             self.assertIn("delete 7", heard)
-            self.assertEqual(len(re.findall(r"in doubt: job 1 of \S+ may be job 7 of ", done.stdout)),
+            self.assertEqual(len(re.findall(r"in doubt: job 1 of \S+ may also be job 7 of ", done.stdout)),
                              named, done)
 
     def test_a_job_whose_lease_runs_out_in_mid_batch_leaves_it_and_is_moved_later(self):
@@ -854,7 +854,7 @@ class Lies(WithFolder):
         self.assertIn("does not answer", self.complaint(list_tubes=b"OK 5\r\n--"))
 
     def test_what_was_under_way_is_told(self):
-        self.assertIn(f"; the same command goes on, by {self.folder}/state",
+        self.assertIn(f"; repeat the command to continue from {self.folder}/state",
                       self.complaint(delete=None))
         self.assertTrue((self.folder / "state").exists())
 
@@ -866,12 +866,12 @@ class Lies(WithFolder):
         return done.stderr
 
     def test_a_state_that_is_none_is_refused(self):
-        self.assertIn("is not the state of a migration between these two",
+        self.assertIn("is not the state of a migration between these servers",
                       self.refused_state("something else of mine\n" * 9))
 
     def test_a_state_of_an_older_form_is_refused(self):
         name = self.target.address().removeprefix("beanstalk://")
-        self.assertIn("was begun by another version of tandemctl", self.refused_state(
+        self.assertIn("was written by another version of tandemctl", self.refused_state(
             f"tandem-migration 2\nfrom {name}\nto 127.0.0.1:1\ni 8 r\nintended 1\n"))
 
 
@@ -882,7 +882,7 @@ class Words(WithFolder):
             with self.subTest(address=address):
                 done = self.run_ctl(address, "--to", "beanstalk://127.0.0.1:1")
                 self.assertEqual(done.returncode, program.USAGE, done)
-                self.assertIn("is not the address", done.stderr)
+                self.assertIn("is no address", done.stderr)
 
     def test_nobody_there_is_said(self):
         held = moving.ports.reserve()

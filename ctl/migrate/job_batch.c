@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/migrate/load.h"
+#include "ctl/migrate/job_batch.h"
 
 #include "ctl/print/need.h"
 
-void load_clear(struct load *batch)
+void job_batch_clear(struct job_batch *batch)
 {
     batch->count = 0;
-    // Once large bodies have passed, their room is given back.
-    if (batch->bodies.capacity > LOAD_BYTES_MAX) {
+    // After large bodies, their memory is freed.
+    if (batch->bodies.capacity > BATCH_BYTES_MAX) {
         text_free(&batch->bodies);
         batch->bodies = (struct text){0};
     }
     text_cut(&batch->bodies, 0);
 }
 
-void load_free(struct load *batch)
+void job_batch_free(struct job_batch *batch)
 {
     free(batch->items);
     text_free(&batch->bodies);
-    *batch = (struct load){0};
+    *batch = (struct job_batch){0};
 }
 
-struct item *load_add(struct load *batch, uint64_t from, enum kind kind)
+struct item *job_batch_add(struct job_batch *batch, uint64_t from, enum kind kind)
 {
     struct item *item;
 
@@ -34,19 +34,19 @@ struct item *load_add(struct load *batch, uint64_t from, enum kind kind)
     return item;
 }
 
-void load_set_body(struct load *batch, struct item *item, struct slice body)
+void job_batch_set_body(struct job_batch *batch, struct item *item, struct slice body)
 {
     item->body_at = batch->bodies.len;
     item->body_len = body.len;
     text_add(&batch->bodies, body);
 }
 
-struct slice load_body(const struct load *batch, const struct item *item)
+struct slice job_batch_body(const struct job_batch *batch, const struct item *item)
 {
     return slice_of(item->body_len ? batch->bodies.data + item->body_at : NULL, item->body_len);
 }
 
-void load_pack(struct load *batch)
+void job_batch_pack(struct job_batch *batch)
 {
     size_t kept = 0;
 
