@@ -2,29 +2,21 @@
 #ifndef TANDEM_SERVER_SERVER_H
 #define TANDEM_SERVER_SERVER_H
 
-// The process: broker, store, front-ends, listeners and connections on one loop, controlled by
-// signals. It starts with everything it needs or not at all: it listens, changes to its user, and
-// restores its jobs from the store. Clients that connect meanwhile wait to be accepted, except
-// operators. If processes share a store, those that do not own it stay at that point as standbys,
-// and a process that has lost it returns there. When the process is told to stop, it accepts no new
-// connections; staged replies are sent within STOP_PATIENCE; then all connections are closed, and
-// all records are made durable.
-
 #include "core/base/memory.h"
 #include "core/broker.h"
 #include "proto_common/introspect.h"
-#include "server/config/settings.h"
 #include "server/config/config_introspect.h"
+#include "server/config/settings.h"
+#include "server/conn/loop_turn.h"
+#include "server/log/log_output.h"
+#include "server/loop.h"
 #include "server/net/admission.h"
 #include "server/net/handshakes.h"
 #include "server/net/listener.h"
-#include "server/log/log_output.h"
-#include "server/loop.h"
 #include "server/process/daemon.h"
 #include "server/process/facts.h"
 #include "server/process/notify.h"
 #include "server/process/pid_file.h"
-#include "server/conn/loop_turn.h"
 #include "server/process/signals.h"
 #include "server/process/suspend.h"
 #include "server/proxy/proxy.h"
@@ -33,6 +25,14 @@
 #include "server/services.h"
 #include "server/store/store.h"
 #include "server/store_opening.h"
+
+// The process: broker, store, front-ends, listeners and connections on one loop, controlled by
+// signals. It starts with everything it needs or not at all: it listens, changes to its user, and
+// restores its jobs from the store. Clients that connect meanwhile wait to be accepted, except
+// operators. If processes share a store, those that do not own it stay at that point as standbys,
+// and a process that has lost it returns there. When the process is told to stop, it accepts no new
+// connections; staged replies are sent within STOP_PATIENCE; then all connections are closed, and
+// all records are made durable.
 
 // The arguments of a server; borrowed.
 struct server_start {

@@ -2,10 +2,10 @@
 #ifndef TANDEM_SERVER_SERVER_PRIVATE_H
 #define TANDEM_SERVER_SERVER_PRIVATE_H
 
-// Shared between the sources of the server only: server_start.c (how it starts), server_store.c
-// (what begins and ends with the store), server_standby.c (a standby), server_restart.c (how it
-// becomes a standby again), server_accept.c (new connections and the I/O threads),
-// server_introspect.c, server_reload.c (new settings), and server.c (how it runs and ends).
+// Shared between the sources of the server only: server.c (how it starts, runs and ends),
+// server_store.c (the parts that begin and end with the store), server_standby.c (a standby, and
+// how the process becomes one again), server_accept.c (new connections and the I/O threads),
+// server_introspect.c, and server_reload.c (new settings).
 
 #include "server/server.h"
 
@@ -98,8 +98,5 @@ bool server_handle_reload(struct server *server, struct error_text *why);
 
 // Handles a signal.
 void server_signal(void *context, enum signal_request request);
-
-// The time for output that is still to be sent is over.
-void server_patience_over(evutil_socket_t fd, short what, void *context);
 
 #endif

@@ -4,20 +4,20 @@
 #include "server/process/clock.h"
 
 // How often progress is logged and checked.
-static const struct timeval LOOK = {.tv_sec = 5};
-// How long the disk may delay the end of a start that is to be stopped.
-static const struct timeval PATIENCE = {.tv_sec = 2};
-// How often the loop turns during an import, as the store may have news.
-static const struct timeval PULSE = {.tv_usec = 10000};
-// The same while this process stands by, as the owner may change at any moment.
-static const struct timeval FOLLOW_PULSE = {.tv_usec = 50000};
+static const struct timeval PROGRESS_EVERY = {.tv_sec = 5};
+// How long the disk may delay a stop.
+static const struct timeval STOP_WITHIN = {.tv_sec = 2};
+// How often the loop turns during an import, because the store may have made records durable.
+static const struct timeval TURN_EVERY = {.tv_usec = 10000};
+// The same in a standby, because the owner may change at any time.
+static const struct timeval STANDBY_TURN_EVERY = {.tv_usec = 50000};
 // While there is progress, the service manager is asked to wait for this long from now.
 enum { EXTEND_SECONDS = 60 };
 // Turns in which connected clients are still answered when the store is open. The first reads the
 // request of a client that has just connected, and the next one sends the reply.
 enum { LAST_TURNS = 16 };
 
-static void look(evutil_socket_t fd, short what, void *context)
+static void opening_log_progress(evutil_socket_t fd, short what, void *context)
 {
     struct opening *opening = context;
     struct store *store = opening->store;
@@ -37,14 +37,14 @@ static void look(evutil_socket_t fd, short what, void *context)
     }
 }
 
-static void pulse(evutil_socket_t fd, short what, void *context)
+static void opening_wake(evutil_socket_t fd, short what, void *context)
 {
     (void)fd;
     (void)what;
     (void)context;
 }
 
-static void patience_over(evutil_socket_t fd, short what, void *context)
+static void opening_give_up(evutil_socket_t fd, short what, void *context)
 {
     struct opening *opening = context;
 
@@ -55,7 +55,7 @@ static void patience_over(evutil_socket_t fd, short what, void *context)
 
 void opening_stop(struct opening *opening)
 {
-    opening->gives_up = opening->stops || event_add(&opening->patience, &PATIENCE) != 0;
+    opening->gives_up = opening->stops || event_add(&opening->stop_timer, &STOP_WITHIN) != 0;
     opening->stops = true;
     if (!opening_imports(opening)) {
         store_stop_opening(opening->store);
@@ -64,7 +64,7 @@ void opening_stop(struct opening *opening)
 
 bool opening_progress(const struct opening *opening, struct restore_progress *progress)
 {
-    if (!opening->stand_in) {
+    if (!opening->temporary) {
         return false;
     }
     if (opening_imports(opening)) {
@@ -80,17 +80,17 @@ bool opening_init(struct opening *opening, const struct broker_options *options,
     // The temporary broker has no store.
     const struct broker_options own = {.secret = options->secret, .key = options->key};
 
-    opening->stand_in = opening->store ? broker_new(&own, now) : NULL;
-    return opening->stand_in || !opening->store;
+    opening->temporary = opening->store ? broker_new(&own, now) : NULL;
+    return opening->temporary || !opening->store;
 }
 
 void opening_clear(struct opening *opening)
 {
-    broker_free(opening->stand_in);
-    opening->stand_in = NULL;
+    broker_free(opening->temporary);
+    opening->temporary = NULL;
 }
 
-static void turn(const struct opening *opening, struct loop *loop, bool wait)
+static void opening_turn(const struct opening *opening, struct loop *loop, bool wait)
 {
     loop_turn(loop, wait);
     opening->turned(opening->context);
@@ -98,34 +98,34 @@ static void turn(const struct opening *opening, struct loop *loop, bool wait)
 
 // Answers pending requests, then closes all connections: their sessions belong to the temporary
 // broker.
-static void change_brokers(const struct opening *opening, struct loop *loop)
+static void opening_change_brokers(const struct opening *opening, struct loop *loop)
 {
     unsigned turns = 0;
 
-    if (!opening->stand_in) {
+    if (!opening->temporary) {
         return;
     }
     // A client that connects now waits for the broker.
     opening->turned(opening->context);
     do {
-        turn(opening, loop, false);
+        opening_turn(opening, loop, false);
     } while (loop->turn.events > 0 && ++turns < LAST_TURNS);
     loop_close_all(loop);
     loop_use_broker(loop, opening->broker);
 }
 
 // Imports jobs of another broker, if the settings ask for it, until a signal stops it.
-static bool import(struct opening *opening, struct loop *loop, struct error_text *why)
+static bool opening_import(struct opening *opening, struct loop *loop, struct error_text *why)
 {
     struct importing *importing = &opening->importing;
     bool good = importing_open(importing, &opening->import, opening->broker, opening->store, why);
 
     if (good && importing_is_on(importing)) {
         error_set(why, "out of memory");
-        good = event_add(&opening->pulse, &PULSE) == 0;
+        good = event_add(&opening->turn_timer, &TURN_EVERY) == 0;
     }
     while (good && importing_is_on(importing) && !opening->stops) {
-        turn(opening, loop, importing_waits(importing));
+        opening_turn(opening, loop, importing_waits(importing));
         good = importing_work(importing, loop->turn.now(), why);
     }
     importing_close(importing);
@@ -138,13 +138,12 @@ static enum opening_end opening_finish(struct opening *opening, struct loop *loo
     bool good = store_open_end(opening->store, why);
 
     if (good && opening->store && !opening->stops) {
-        good = import(opening, loop, why);
+        good = opening_import(opening, loop, why);
     }
-
     if (good && !opening->stops) {
-        change_brokers(opening, loop);
+        opening_change_brokers(opening, loop);
     }
-    // The request to stop may have come only now.
+    // The request to stop may come in the last turns, too.
     if (opening->stops) {
         return OPENING_STOPPED;
     }
@@ -161,21 +160,23 @@ enum opening_end opening_run(struct opening *opening, struct loop *loop, struct 
 
     opening->began_at = clock_awake();
     error_set(why, "out of memory");
-    if (event_assign(&opening->look, loop->turn.base, -1, EV_PERSIST, look, opening) != 0 ||
-        evtimer_assign(&opening->patience, loop->turn.base, patience_over, opening) != 0 ||
-        event_assign(&opening->pulse, loop->turn.base, -1, EV_PERSIST, pulse, NULL) != 0 ||
-        (store && store->shared && event_add(&opening->pulse, &FOLLOW_PULSE) != 0) ||
-        event_add(&opening->look, &LOOK) != 0 ||
+    if (event_assign(&opening->progress_timer, loop->turn.base, -1, EV_PERSIST,
+                     opening_log_progress, opening) != 0 ||
+        evtimer_assign(&opening->stop_timer, loop->turn.base, opening_give_up, opening) != 0 ||
+        event_assign(&opening->turn_timer, loop->turn.base, -1, EV_PERSIST, opening_wake, NULL) !=
+            0 ||
+        (store && store->shared && event_add(&opening->turn_timer, &STANDBY_TURN_EVERY) != 0) ||
+        event_add(&opening->progress_timer, &PROGRESS_EVERY) != 0 ||
         !store_open_begin(store, loop->turn.base, opening->broker, why)) {
         return OPENING_FAILED;
     }
     opening->turned(opening->context);
     while (store_is_opening(store) && !opening->gives_up) {
-        turn(opening, loop, true);
+        opening_turn(opening, loop, true);
     }
     end = store_is_opening(store) ? OPENING_HANGS : opening_finish(opening, loop, why);
-    (void)event_del(&opening->look);
-    (void)event_del(&opening->patience);
-    (void)event_del(&opening->pulse);
+    (void)event_del(&opening->progress_timer);
+    (void)event_del(&opening->stop_timer);
+    (void)event_del(&opening->turn_timer);
     return end;
 }

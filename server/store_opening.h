@@ -2,16 +2,15 @@
 #ifndef TANDEM_SERVER_STORE_OPENING_H
 #define TANDEM_SERVER_STORE_OPENING_H
 
-// The wait for the store at the start. Another thread gives the broker its jobs back, which
-// may take minutes, and a disk may hang: meanwhile nobody else touches that broker. The loop turns
-// on another one, which stands in for it and stays empty: whoever asks how far the thread is can be
-// answered, and signals are obeyed. The log says so, too, and the service manager is asked for more
-// time as long as the thread gets on.
+// Opening the store at the start. The store's thread restores the jobs, which may take minutes, and
+// a disk may hang. Meanwhile only that thread uses the broker. The loop runs with a temporary,
+// empty broker, so that operators can ask for the progress and signals are handled. The progress is
+// logged, and while there is some, the service manager is asked for more time.
 //
-// Connections that begin on the stand-in do not outlive it.
+// The connections of the temporary broker are closed when the store is open.
 //
-// Jobs that another broker has left behind are brought in afterwards (importing.h), by the loop's
-// thread and in slices, while the stand-in still answers.
+// After that, the loop's thread imports the jobs of another broker in slices (importing.h), while
+// the temporary broker still answers.
 
 #include "core/base/macros.h"
 #include "server/importing.h"
@@ -24,63 +23,63 @@
 enum opening_end {
     OPENING_DONE,    // the store is open
     OPENING_FAILED,  // the reason is in `why`
-    OPENING_STOPPED, // it was told to stop
-    OPENING_HANGS    // the same, but the thread hangs in the disk, with all that it was lent
+    OPENING_STOPPED, // opening_stop() was called
+    OPENING_HANGS // the same, but the thread hangs in the disk and still uses the store and broker
 };
 
 struct opening {
-    // What it works on; to be set.
-    struct store *store;
+    // Set by the caller; borrowed.
+    struct store *store; // NULL: nothing is opened
     struct notifier *notifier;
-    struct broker *broker; // whose jobs come back
+    struct broker *broker; // the jobs are restored to it
     struct importing_options import;
-    void (*turned)(void *context); // when it begins, and at the end of each turn
-    void *context;                 // of that
-    struct broker *stand_in;       /* private: NULL without a store */
+    void (*turned)(void *context); // called at the begin, and at the end of each turn
+    void *context;                 // of `turned`
+    struct broker *temporary;      /* private: NULL without a store */
     struct importing importing;    /* private */
-    struct event look;             /* private */
-    struct event pulse;            /* private: ends the loop's waits */
-    struct event patience;         /* private */
+    struct event progress_timer;   /* private */
+    struct event turn_timer;       /* private: ends the loop's waits */
+    struct event stop_timer;       /* private: the time to stop is over */
     nsec_t began_at;               /* private */
     bool stops;                    /* private */
-    bool ready;                    /* private: nobody waits for its end */
+    bool ready;                    /* private: the service manager does not wait any more */
     bool gives_up;                 /* private */
 };
 
-// Has a stand-in made at the moment `now`, where the store is not NULL. False without memory.
+// Makes the temporary broker if there is a store. `now` is its time. False without memory.
 bool opening_init(struct opening *opening, const struct broker_options *options,
                   struct instant now) MUST_USE;
 
-// The broker that the loop is to begin with.
+// The broker that the loop begins with.
 static inline struct broker *opening_broker(const struct opening *opening)
 {
-    return opening->stand_in ? opening->stand_in : opening->broker;
+    return opening->temporary ? opening->temporary : opening->broker;
 }
 
-// Opens the store, and returns when that is over. OPENING_DONE: the loop has the broker from now
-// on, and no connection. The stand-in is still there for those who were started with it.
+// Opens the store, and returns when that is done. OPENING_DONE: the loop uses the broker now, and
+// has no connection. The temporary broker still exists, for services that were started with it.
 enum opening_end opening_run(struct opening *opening, struct loop *loop,
                              struct error_text *why) MUST_USE;
 
-// Frees the stand-in, which nobody uses any more. A zeroed opening is allowed.
+// Frees the temporary broker, which must not be in use. A zeroed opening is allowed.
 void opening_clear(struct opening *opening);
 
-// The process stands by: that may last, so that nobody is told how far it is.
+// The process is a standby, perhaps for days: stops reporting the progress.
 static inline void opening_is_ready(struct opening *opening)
 {
     opening->ready = true;
 }
 
-// How far it is; false where it has not begun, or is over.
+// Reads the progress; false if the opening has not begun or is over.
 bool opening_progress(const struct opening *opening, struct restore_progress *progress);
 
-// Whether that is how far the jobs of another broker are.
+// Whether that is the progress of an import.
 static inline bool opening_imports(const struct opening *opening)
 {
     return importing_is_on(&opening->importing);
 }
 
-// From an event's callback: has it end soon, at the second time at once.
+// Called from a callback of an event. Ends the opening soon; the second call ends it at once.
 void opening_stop(struct opening *opening);
 
 #endif
