@@ -9,15 +9,13 @@
 #include "core/base/list.h"
 #include "core/base/macros.h"
 #include "core/grants.h"
+#include "os/small_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 //
 // Interned grants: one for each set of rules that matches a caller, so callers that match the same
@@ -274,66 +272,21 @@ static struct access *access_parse_with(parse_fn with, struct slice text, const 
     return access;
 }
 
-// Reads at most one byte more than the limit. Returns NULL, or the error.
-static const char *access_read_bytes(int fd, char *bytes, size_t *len)
-{
-    ssize_t got = 1;
-
-    *len = 0;
-    while (got > 0 && *len <= ACCESS_FILE_MAX) {
-        do {
-            got = read(fd, bytes + *len, ACCESS_FILE_MAX + 1 - *len);
-        } while (got < 0 && errno == EINTR);
-        if (got < 0) {
-            return strerror(errno);
-        }
-        *len += (size_t)got;
-    }
-    return *len > ACCESS_FILE_MAX ? "the file is longer than 1 MiB" : NULL;
-}
-
-// Reads a regular file; does not block if the path is another kind of file. Returns NULL, and the
-// caller must free() `*bytes`, or the error.
-static const char *access_read_file(const char *path, char **bytes, size_t *len)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    const char *wrong = NULL;
-    struct stat facts;
-
-    *bytes = NULL;
-    if (fd < 0) {
-        return strerror(errno);
-    }
-    if (fstat(fd, &facts) < 0) {
-        wrong = strerror(errno);
-    } else if (!S_ISREG(facts.st_mode)) {
-        wrong = S_ISDIR(facts.st_mode) ? strerror(EISDIR) : "not a regular file";
-    } else {
-        // Untouched pages use no memory.
-        *bytes = malloc(ACCESS_FILE_MAX + 1);
-        wrong = *bytes ? access_read_bytes(fd, *bytes, len) : "out of memory";
-    }
-    (void)close(fd);
-    if (wrong) {
-        free(*bytes);
-    }
-    return wrong;
-}
-
 static struct access *access_read_with(parse_fn with, const char *path, struct error_text *why)
 {
-    struct parse_error error = {.line = 0};
-    struct access *access;
-    char *bytes = NULL;
-    size_t len = 0;
+    struct parse_error parse_error = {.line = 0};
+    struct access *access = NULL;
+    struct small_file file;
+    int error = small_file_read(&file, path, ACCESS_FILE_MAX);
 
-    error.what = access_read_file(path, &bytes, &len);
-    if (error.what) {
-        access_explain(why, path, &error);
+    if (error) {
+        parse_error.what =
+            error == EFBIG ? "the file is longer than 1 MiB" : small_file_error(error);
+        access_explain(why, path, &parse_error);
         return NULL;
     }
-    access = access_parse_with(with, slice_of(bytes, len), path, why);
-    free(bytes);
+    access = access_parse_with(with, small_file_text(&file), path, why);
+    small_file_free(&file);
     return access;
 }
 

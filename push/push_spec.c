@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "push/push_spec.h"
 
+#include "os/small_file.h"
 #include "push/special_address.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <openssl/bio.h>
@@ -18,8 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 //
 // The URL
@@ -129,78 +126,13 @@ static bool push_url_check(const char *url, bool may_be_private, char **origin, 
 // Files
 //
 
-// A small file that a setting names, read at once. Only regular files are read, so that reading
-// does not block.
-struct small_file {
-    char *bytes;
-    size_t len;
-};
-
-static void small_file_free(struct small_file *file)
+// Reads a regular file that the key names.
+static bool push_read_file(struct small_file *file, const char *key, const char *path, size_t most,
+                           struct error_text *why)
 {
-    if (file->bytes) {
-        OPENSSL_cleanse(file->bytes, file->len);
-    }
-    free(file->bytes);
-    *file = (struct small_file){0};
-}
+    int error = small_file_read(file, path, most);
 
-static struct slice small_file_text(const struct small_file *file)
-{
-    return slice_of(file->bytes, file->len);
-}
-
-static bool small_file_read_all(struct small_file *file, int fd, size_t most)
-{
-    ssize_t got = 1;
-
-    file->bytes = malloc(most + 1);
-    if (!file->bytes) {
-        return false;
-    }
-    // A byte more than allowed is read, in case the file grows meanwhile.
-    while (got != 0 && file->len <= most) {
-        got = read(fd, file->bytes + file->len, most + 1 - file->len);
-        if (got < 0 && errno != EINTR) {
-            return false;
-        }
-        file->len += got > 0 ? (size_t)got : 0;
-    }
-    errno = EFBIG;
-    return file->len <= most;
-}
-
-static bool small_file_open_and_read(struct small_file *file, const char *path, size_t most)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    struct stat about;
-    bool good = false;
-    int saved;
-
-    if (fd < 0) {
-        return false;
-    }
-    if (fstat(fd, &about) == 0) {
-        errno = EINVAL;
-        good = S_ISREG(about.st_mode) && small_file_read_all(file, fd, most);
-    }
-    saved = errno;
-    (void)close(fd);
-    errno = saved;
-    return good;
-}
-
-static bool small_file_read(struct small_file *file, const char *key, const char *path, size_t most,
-                            struct error_text *why)
-{
-    *file = (struct small_file){0};
-    if (small_file_open_and_read(file, path, most)) {
-        return true;
-    }
-    (void)error_set(why, "%s: %s: %s", key, path,
-                    errno == EINVAL ? "not a regular file" : strerror(errno));
-    small_file_free(file);
-    return false;
+    return error == 0 || error_set(why, "%s: %s: %s", key, path, small_file_error(error));
 }
 
 //
@@ -303,7 +235,7 @@ static bool push_read_secrets(struct push_spec *spec, const struct push_settings
     if (*settings->secret_file == '\0') {
         return true;
     }
-    if (!small_file_read(&file, "push_secret_file", settings->secret_file, SECRET_FILE_MAX, why)) {
+    if (!push_read_file(&file, "push_secret_file", settings->secret_file, SECRET_FILE_MAX, why)) {
         return false;
     }
     good = secrets_read(&spec->secrets, "push_secret_file", small_file_text(&file), why) &&
@@ -322,7 +254,7 @@ static bool push_read_authorities(struct push_spec *spec, const struct push_sett
         spec->authorities = authorities_of_system(why);
         return spec->authorities != NULL;
     }
-    if (!small_file_read(&file, "push_ca", settings->ca_file, CA_FILE_MAX, why)) {
+    if (!push_read_file(&file, "push_ca", settings->ca_file, CA_FILE_MAX, why)) {
         return false;
     }
     spec->authorities = authorities_read(small_file_text(&file), why);

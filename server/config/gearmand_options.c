@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/gearmand_options.h"
 
+#include "os/small_file.h"
 #include "server/config/compat.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum gearmand_kind { GEARMAND_FLAG, GEARMAND_TEXT, GEARMAND_INT, GEARMAND_UINT };
 
@@ -121,7 +120,7 @@ static const struct gearmand_option gearmand_table[GEARMAND_OPTIONS] = {
 #define GEARMAND_BLANKS " \n\r"
 
 // Maximum size of a configuration file, in bytes.
-enum { FILE_MOST = 1 << 16 };
+enum { FILE_MOST = (1 << 16) - 1 };
 
 // A parser of arguments, which makes two passes: the form of all, then their values.
 struct gearmand_parser {
@@ -331,31 +330,6 @@ static bool gearmand_parse_args(struct gearmand_parser *parser, char **args)
     return gearmand_parse_pass(parser, args);
 }
 
-// The text of a file, for free(); NULL if it cannot be read or is too long, or without memory.
-static char *gearmand_read_file(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    char *text = fd >= 0 ? malloc(FILE_MOST + 1) : NULL;
-    size_t len = 0;
-    ssize_t n = 1;
-
-    while (text && n > 0 && len < FILE_MOST) {
-        n = read(fd, text + len, FILE_MOST - len);
-        len += n > 0 ? (size_t)n : 0;
-    }
-    if (text && (n < 0 || len == FILE_MOST)) {
-        free(text);
-        text = NULL;
-    }
-    if (text) {
-        text[len] = '\0';
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return text;
-}
-
 // Splits the text in place into a list of words that ends with NULL. NULL without memory.
 static char **gearmand_split_words(char *text)
 {
@@ -378,14 +352,15 @@ static bool gearmand_read_config(struct gearmand_options *options, struct error_
 {
     const char *path = options->values[GEARMAND_CONFIG_FILE];
     struct gearmand_parser parser = {.options = options, .why = why};
+    struct small_file file;
     char **words;
     bool good;
 
-    options->file = gearmand_read_file(path ? path : GEARMAND_CONFIG_DEFAULT);
-    if (!options->file) {
+    if (small_file_read_any(&file, path ? path : GEARMAND_CONFIG_DEFAULT, FILE_MOST) != 0) {
         error_set(why, "Could not open configuration file.");
         return !path || strcmp(path, GEARMAND_CONFIG_DEFAULT) == 0;
     }
+    options->file = file.bytes;
     words = gearmand_split_words(options->file);
     if (!words) {
         return error_set(why, "out of memory");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/config/setting.h"
 
+#include "os/small_file.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -206,34 +208,28 @@ static bool credential_path(const char *text, char path[PATH_MAX], struct error_
     return true;
 }
 
-// The content of the file: one line, without its end. The reason in `why` does not show it.
-static bool credential_read(const char *text, char line[CREDENTIAL_MOST], struct error_text *why)
+// Reads the file of the credential, which must have one line; its end is removed. The reason in
+// `why` does not contain the line.
+static bool credential_read(struct small_file *file, const char *text, struct error_text *why)
 {
     char path[PATH_MAX];
-    FILE *file;
-    size_t len;
-    bool good;
+    int error;
 
     if (!credential_path(text, path, why)) {
         return false;
     }
-    file = fopen(path, "re");
-    if (!file) {
-        return error_set(why, "%s: %s", path, strerror(errno));
+    error = small_file_read_any(file, path, CREDENTIAL_MOST);
+    if (error && error != EFBIG) {
+        return error_set(why, "%s: %s", path, small_file_error(error));
     }
-    len = fread(line, 1, CREDENTIAL_MOST, file);
-    good = !ferror(file) || error_set(why, "%s: %s", path, strerror(errno));
-    (void)fclose(file);
-    if (!good) {
-        return false;
+    if (!error && file->len > 0 && file->bytes[file->len - 1] == '\n') {
+        file->bytes[--file->len] = '\0';
     }
-    if (len > 0 && line[len - 1] == '\n') {
-        len--;
-    }
-    if (len == CREDENTIAL_MOST || memchr(line, '\n', len) || memchr(line, '\0', len)) {
+    if (error || file->len == CREDENTIAL_MOST || memchr(file->bytes, '\n', file->len) ||
+        memchr(file->bytes, '\0', file->len)) {
+        small_file_free(file);
         return error_set(why, "%s: not one line of less than %d bytes", path, CREDENTIAL_MOST);
     }
-    line[len] = '\0';
     return true;
 }
 
@@ -335,15 +331,21 @@ static bool setting_parse_text(const struct option *option, const char *text, ch
                                struct error_text *why)
 {
     char path[PATH_MAX];
-    char line[CREDENTIAL_MOST];
+    struct small_file file;
+    bool good;
 
     if ((!option->is_credential && !option->is_file) || !is_credential(text)) {
         return setting_copy_text(text, value, why);
     }
-    if (option->is_credential) {
-        return credential_read(text, line, why) && setting_copy_text(line, value, why);
+    if (!option->is_credential) {
+        return credential_path(text, path, why) && setting_copy_text(path, value, why);
     }
-    return credential_path(text, path, why) && setting_copy_text(path, value, why);
+    if (!credential_read(&file, text, why)) {
+        return false;
+    }
+    good = setting_copy_text(file.bytes, value, why);
+    small_file_free(&file);
+    return good;
 }
 
 // The word at `index` of the list, its length in `*len`; NULL after the last one.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/transport/tls.h"
 
+#include "os/small_file.h"
 #include "server/process/safe_path.h"
 #include "server/transport/tls_private.h"
 
@@ -22,8 +23,7 @@
 enum { TLS_FILE_MAX = 4 * 1024 * 1024 };
 
 struct tls_file {
-    char *bytes;
-    size_t len;
+    struct small_file file;
     bool is_public; // users other than the owner and group may read or write it
 };
 
@@ -40,65 +40,31 @@ static int tls_file_open(const char *path, struct error_text *why)
     return fd;
 }
 
-static bool tls_file_load(struct tls_file *file, int fd, struct stat *st, struct error_text *why)
-{
-    size_t size;
-
-    if (fstat(fd, st) != 0) {
-        return error_set(why, "%s", strerror(errno));
-    }
-    if (!S_ISREG(st->st_mode)) {
-        return error_set(why, "not a regular file");
-    }
-    if (st->st_size > TLS_FILE_MAX) {
-        return error_set(why, "too long");
-    }
-    size = (size_t)st->st_size;
-    file->bytes = malloc(size + 1);
-    if (!file->bytes) {
-        return error_set(why, "%s", strerror(ENOMEM));
-    }
-    while (file->len < size) {
-        ssize_t got = read(fd, file->bytes + file->len, size - file->len);
-
-        if (got < 0 && errno != EINTR) {
-            return error_set(why, "%s", strerror(errno));
-        }
-        if (got == 0) {
-            break;
-        }
-        file->len += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
-static void tls_file_free(struct tls_file *file)
-{
-    if (file->bytes) {
-        OPENSSL_cleanse(file->bytes, file->len);
-        free(file->bytes);
-    }
-    *file = (struct tls_file){.len = 0};
-}
-
 // Reads a regular file that `key` of [tls] names. The reason in `why` begins with the key and path.
 static bool tls_file_read(struct tls_file *file, const char *key, const char *path,
                           struct error_text *why)
 {
     struct stat st;
     int fd = tls_file_open(path, why);
-    bool good = fd >= 0 && tls_file_load(file, fd, &st, why);
+    int error;
 
-    if (fd >= 0) {
-        (void)close(fd);
+    if (fd < 0) {
+        return error_prefix(why, "tls.%s %s: ", key, path);
     }
-    if (good) {
-        file->is_public = (st.st_mode & 007) != 0;
+    if (fstat(fd, &st) != 0) {
+        error = errno;
+    } else if (!S_ISREG(st.st_mode)) {
+        error = EINVAL;
     } else {
-        error_prefix(why, "tls.%s %s: ", key, path);
-        tls_file_free(file);
+        error = small_file_read_fd(&file->file, fd, TLS_FILE_MAX);
     }
-    return good;
+    (void)close(fd);
+    if (error) {
+        return error_set(why, "tls.%s %s: %s", key, path,
+                         error == EFBIG ? "too long" : small_file_error(error));
+    }
+    file->is_public = (st.st_mode & 007) != 0;
+    return true;
 }
 
 // The most certificates in a client's chain above its own.
@@ -176,7 +142,7 @@ static bool tls_add_certificates(struct tls_context_parts *parts, const struct t
                                  bool (*add)(struct tls_context_parts *, X509 *, unsigned),
                                  struct error_text *why)
 {
-    BIO *pem = BIO_new_mem_buf(file->bytes, (int)file->len);
+    BIO *pem = BIO_new_mem_buf(file->file.bytes, (int)file->file.len);
     X509 *certificate;
     unsigned count = 0;
     bool asked = false;
@@ -208,7 +174,7 @@ static bool tls_use_key(struct tls_context_parts *parts, struct error_text *why)
     const struct tls_file *file = apart ? &parts->key : &parts->certificate;
     const char *name = apart ? "key" : "certificate";
     const char *path = apart ? parts->settings->key : parts->settings->certificate;
-    BIO *pem = BIO_new_mem_buf(file->bytes, (int)file->len);
+    BIO *pem = BIO_new_mem_buf(file->file.bytes, (int)file->file.len);
     bool asked = false;
     EVP_PKEY *key;
     bool good;
@@ -276,12 +242,13 @@ static bool tls_use_session_rules(struct tls_context_parts *parts, struct error_
     unsigned char rules[EVP_MAX_MD_SIZE];
     unsigned len = 0;
     EVP_MD_CTX *digest = EVP_MD_CTX_new();
-    bool good = digest && EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1 &&
-                EVP_DigestUpdate(digest, numbers, sizeof numbers) == 1 &&
-                EVP_DigestUpdate(digest, settings->ciphers, strlen(settings->ciphers) + 1) == 1 &&
-                EVP_DigestUpdate(digest, parts->client_ca.bytes, parts->client_ca.len) == 1 &&
-                EVP_DigestFinal_ex(digest, rules, &len) == 1 &&
-                SSL_CTX_set_session_id_context(parts->context, rules, len) == 1;
+    bool good =
+        digest && EVP_DigestInit_ex(digest, EVP_sha256(), NULL) == 1 &&
+        EVP_DigestUpdate(digest, numbers, sizeof numbers) == 1 &&
+        EVP_DigestUpdate(digest, settings->ciphers, strlen(settings->ciphers) + 1) == 1 &&
+        EVP_DigestUpdate(digest, parts->client_ca.file.bytes, parts->client_ca.file.len) == 1 &&
+        EVP_DigestFinal_ex(digest, rules, &len) == 1 &&
+        SSL_CTX_set_session_id_context(parts->context, rules, len) == 1;
 
     EVP_MD_CTX_free(digest);
     return good || tls_complain_openssl(why, "certificate", settings->certificate);
@@ -339,9 +306,9 @@ static SSL_CTX *tls_context_new(const struct tls_settings *settings, struct erro
                 tls_use_key(&parts, why) && tls_use_authorities(&parts, why) &&
                 tls_use_session_rules(&parts, why);
 
-    tls_file_free(&parts.certificate);
-    tls_file_free(&parts.key);
-    tls_file_free(&parts.client_ca);
+    small_file_free(&parts.certificate.file);
+    small_file_free(&parts.key.file);
+    small_file_free(&parts.client_ca.file);
     if (!good) {
         SSL_CTX_free(parts.context);
         return NULL;
