@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/act.h"
+#include "ctl/commands.h"
 
 #include "core/base/macros.h"
-#include "ctl/confirm.h"
+#include "ctl/command.h"
 #include "ctl/facts.h"
-#include "ctl/many.h"
+#include "ctl/operations.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
-#include "ctl/verbs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +15,7 @@ struct act {
     const char *name;
     const char *method;
     const char *step;    // appended to the path of the job
+    bool takes_change;   // the request has a body (make_job_change())
     bool asks;           // confirms acts on single jobs
     bool asks_many;      // confirms acts on all jobs that match a filter
     bool alone;          // acts on single jobs only
@@ -23,120 +23,92 @@ struct act {
 };
 
 static const struct act acts[] = {
-    {"delete", "DELETE", "", true, true, false, NULL},
-    {"kick", "POST", "/kick", false, false, false, NULL},
-    {"bury", "POST", "/bury", false, true, false, NULL},
-    {"release", "POST", "/release", false, false, false, NULL},
-    {"touch", "POST", "/touch", false, false, true, NULL},
-    {"move", "POST", "/move", false, true, false, "--to or --back"},
-    {"change", "POST", "/change", false, true, false, "--new-priority or --delay"},
+    {"delete", "DELETE", "", false, true, true, false, NULL},
+    {"kick", "POST", "/kick", false, false, false, false, NULL},
+    {"bury", "POST", "/bury", true, false, true, false, NULL},
+    {"release", "POST", "/release", true, false, false, false, NULL},
+    {"touch", "POST", "/touch", false, false, false, true, NULL},
+    {"move", "POST", "/move", true, false, true, false, "--to or --back"},
+    {"change", "POST", "/change", true, false, true, false, "--new-priority or --delay"},
 };
-
-static const struct act *find(const char *name)
-{
-    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
-        if (strcmp(acts[i].name, name) == 0) {
-            return &acts[i];
-        }
-    }
-    UNREACHABLE();
-}
 
 //
 // Single jobs
 //
 
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (json_object_set_new(object, key, need(value)) != 0) {
-        (void)need(NULL);
-    }
-}
-
 // The members of a job to change. NULL with a problem.
-static json_t *make_change(struct context *context)
+static json_t *make_job_change(struct context *context)
 {
     const struct options *options = context->options;
     json_t *change = need(json_object());
 
     if (options->new_priority != NO_COUNT) {
-        set(change, "priority", json_integer((json_int_t)options->new_priority));
+        object_set(change, "priority", json_integer((json_int_t)options->new_priority));
     }
     if (options->delay >= 0) {
-        set(change, "delay_seconds", json_real(options->delay));
+        object_set(change, "delay_seconds", json_real(options->delay));
     }
     if (options->back) {
-        set(change, "back", json_true());
+        object_set(change, "back", json_true());
     }
     if (options->to) {
-        json_t *to = json_of(context, "queue", options->to);
+        json_t *to = command_json_text(context, "queue", options->to);
 
         if (!to) {
             json_decref(change);
             return NULL;
         }
-        set(change, "queue", to);
+        object_set(change, "queue", to);
     }
     return change;
 }
 
-static bool takes_change(const struct act *act)
+static enum outcome act_on_job(struct context *context, const struct act *act, uint64_t id,
+                               struct reply *reply)
 {
-    return *act->step && strcmp(act->step, "/kick") != 0 && strcmp(act->step, "/touch") != 0;
-}
-
-static enum outcome act_on(struct context *context, const struct act *act, uint64_t id,
-                           struct reply *reply)
-{
-    json_t *change = takes_change(act) ? make_change(context) : NULL;
+    json_t *change = NULL;
     struct text path = {0};
     enum outcome outcome;
 
-    if (takes_change(act) && !change) {
-        return OUTCOME_USAGE;
+    if (act->takes_change) {
+        change = make_job_change(context);
+        if (!change) {
+            return OUTCOME_USAGE;
+        }
     }
     text_format(&path, "/api/v1/jobs/%llu%s", (unsigned long long)id, act->step);
-    outcome = ask(context, act->method, text_string(&path), change, reply);
+    outcome = command_ask(context, act->method, text_string(&path), change, reply);
     text_free(&path);
     return outcome;
 }
 
 // Adds the job as it is now to a list of answers, or its id alone if the job is gone.
-static void add_json(struct text *out, uint64_t id, const struct reply *reply, bool first)
+static void add_job_answer(struct text *answers, uint64_t id, const struct reply *reply)
 {
-    text_put(out, first ? "[" : ",");
+    text_put(answers, answers->len == 0 ? "[" : ",");
     if (reply->json) {
-        text_add(out, text_slice(&reply->answer.body));
+        text_add(answers, text_slice(&reply->answer.body));
     } else {
-        text_format(out, "{\"id\":%llu}", (unsigned long long)id);
+        text_format(answers, "{\"id\":%llu}", (unsigned long long)id);
     }
 }
 
 // With --json prints a single answer unchanged and several as a list, otherwise their number.
-static enum outcome print_answers(struct context *context, const struct act *act, size_t done,
-                                  const struct text *answers)
+static enum outcome print_job_answers(struct context *context, const struct act *act, size_t done,
+                                      const struct text *answers)
 {
     if (context->options->json) {
         text_put(&context->out, done > 0 || context->count == 1 ? text_string(answers) : "[");
         text_put(&context->out, context->count > 1 ? "]\n" : answers->len > 0 ? "\n" : "");
     } else if (done > 0) {
-        add_number_of(&context->out, done, "job");
-        text_format(&context->out, " %s.\n", verb_past(slice_str(act->name)));
+        units_add_noun(&context->out, done, "job");
+        text_format(&context->out, " %s.\n", action_past(slice_str(act->name)));
     }
-    return print(context);
-}
-
-static void complain_of(const struct context *context, uint64_t id)
-{
-    struct problem problem;
-
-    (void)problem_set(&problem, context->problem->outcome, "job %llu: %s", (unsigned long long)id,
-                      context->problem->why.text);
-    complain(&problem);
+    return command_print(context);
 }
 
 // Continues after a refusal and reports it at once. Returns the outcome of the first refusal.
-static enum outcome act_on_all(struct context *context, const struct act *act, const uint64_t *ids)
+static enum outcome act_on_jobs(struct context *context, const struct act *act, const uint64_t *ids)
 {
     enum outcome first = OUTCOME_DONE;
     enum outcome printed;
@@ -145,14 +117,18 @@ static enum outcome act_on_all(struct context *context, const struct act *act, c
     size_t done = 0;
 
     for (size_t i = 0; i < context->count; i++) {
-        enum outcome outcome = act_on(context, act, ids[i], &reply);
+        enum outcome outcome = act_on_job(context, act, ids[i], &reply);
 
         if (outcome == OUTCOME_DONE && context->count > 1) {
-            add_json(&answers, ids[i], &reply, done == 0);
+            add_job_answer(&answers, ids[i], &reply);
         } else if (outcome == OUTCOME_DONE) {
             text_add(&answers, text_slice(&reply.answer.body));
         } else {
-            complain_of(context, ids[i]);
+            struct problem problem;
+
+            (void)problem_set(&problem, outcome, "job %llu: %s", (unsigned long long)ids[i],
+                              context->problem->why.text);
+            problem_print(&problem);
             first = first == OUTCOME_DONE ? outcome : first;
         }
         done += outcome == OUTCOME_DONE;
@@ -161,25 +137,24 @@ static enum outcome act_on_all(struct context *context, const struct act *act, c
         }
     }
     context->problem->why.text[0] = '\0';
-    printed = print_answers(context, act, done, &answers);
+    printed = print_job_answers(context, act, done, &answers);
     reply_free(&reply);
     text_free(&answers);
     return first == OUTCOME_DONE ? printed : first;
 }
 
-static enum outcome read_ids(struct context *context, uint64_t *ids)
+static enum outcome read_job_ids(struct context *context, uint64_t *ids)
 {
     for (size_t i = 0; i < context->count; i++) {
         if (!units_read_count(context->words[i], &ids[i]) || ids[i] == 0) {
             return problem_set(context->problem, OUTCOME_USAGE,
-                               "\"%s\" is no number of a job; --queue names a queue",
-                               context->words[i]);
+                               "\"%s\" is not a job id; --queue names a queue", context->words[i]);
         }
     }
     return OUTCOME_DONE;
 }
 
-static enum outcome ask_person(struct context *context, const struct act *act)
+static enum outcome confirm_jobs(struct context *context, const struct act *act)
 {
     struct text question = {0};
     enum outcome outcome;
@@ -189,10 +164,10 @@ static enum outcome ask_person(struct context *context, const struct act *act)
     if (context->count == 1) {
         text_format(&question, "job %s?", context->words[0]);
     } else {
-        add_number_of(&question, context->count, "job");
+        units_add_noun(&question, context->count, "job");
         text_put_char(&question, '?');
     }
-    outcome = confirm(context, text_string(&question));
+    outcome = command_confirm(context, text_string(&question));
     text_free(&question);
     return outcome;
 }
@@ -201,49 +176,56 @@ static enum outcome ask_person(struct context *context, const struct act *act)
 // Single jobs or a filter
 //
 
-static enum outcome check(struct context *context, const struct act *act)
+static enum outcome check_act(struct context *context, const struct act *act)
 {
     const struct options *options = context->options;
-    bool many = many_is_meant(context);
+    bool bulk = bulk_is_meant(context);
 
-    if (!many && context->count == 0) {
-        return problem_set(context->problem, OUTCOME_USAGE, "%s what? Name jobs by their numbers%s",
-                           act->name, act->alone ? "" : ", or a queue by --queue");
+    if (!bulk && context->count == 0) {
+        return problem_set(context->problem, OUTCOME_USAGE, "%s needs job ids%s", act->name,
+                           act->alone ? "" : ", or a queue by --queue");
     }
-    if (many && context->count > 0) {
+    if (bulk && context->count > 0) {
         return problem_set(context->problem, OUTCOME_USAGE,
-                           "either jobs by their numbers, or a queue: not both");
+                           "give either job ids or a queue, not both");
     }
     if (options->to && options->back) {
-        return problem_set(context->problem, OUTCOME_USAGE, "it is either --to or --back");
+        return problem_set(context->problem, OUTCOME_USAGE, "give either --to or --back");
     }
     if (act->missing && !options->to && !options->back && options->new_priority == NO_COUNT &&
         options->delay < 0) {
         return problem_set(context->problem, OUTCOME_USAGE, "%s needs %s", act->name, act->missing);
     }
-    if (!many && options->dry_run) {
-        return problem_set(context->problem, OUTCOME_USAGE, "--dry-run is for --queue");
+    if (!bulk && options->dry_run) {
+        return problem_set(context->problem, OUTCOME_USAGE, "--dry-run needs --queue or --queues");
     }
     return OUTCOME_DONE;
 }
 
 enum outcome run_act(struct context *context)
 {
-    const struct act *act = find(context->command->name);
-    const struct many many = {.action = act->name, .asks = act->asks_many};
-    enum outcome outcome = check(context, act);
+    const struct act *act = acts;
+    enum outcome outcome;
     uint64_t *ids;
 
-    if (outcome != OUTCOME_DONE || many_is_meant(context)) {
-        return outcome == OUTCOME_DONE ? many_run(context, &many) : outcome;
+    while (strcmp(act->name, context->command->name) != 0) {
+        act++;
+        ENSURE(act < acts + sizeof acts / sizeof *acts);
+    }
+    outcome = check_act(context, act);
+    if (outcome != OUTCOME_DONE) {
+        return outcome;
+    }
+    if (bulk_is_meant(context)) {
+        return bulk_run(context, &(const struct bulk){.action = act->name, .asks = act->asks_many});
     }
     ids = need(calloc(context->count, sizeof *ids));
-    outcome = read_ids(context, ids);
+    outcome = read_job_ids(context, ids);
     if (outcome == OUTCOME_DONE && act->asks) {
-        outcome = ask_person(context, act);
+        outcome = confirm_jobs(context, act);
     }
     if (outcome == OUTCOME_DONE) {
-        outcome = act_on_all(context, act, ids);
+        outcome = act_on_jobs(context, act, ids);
     }
     free(ids);
     return outcome;
@@ -251,11 +233,11 @@ enum outcome run_act(struct context *context)
 
 enum outcome run_clear(struct context *context)
 {
-    const struct many many = {.action = "delete", .queue = context->words[0], .asks = true};
+    const struct bulk bulk = {.action = "delete", .queue = context->words[0], .asks = true};
 
-    if (many_is_meant(context)) {
+    if (bulk_is_meant(context)) {
         return problem_set(context->problem, OUTCOME_USAGE,
-                           "clear takes the name of one queue; delete takes --queues");
+                           "clear takes the name of one queue; use delete with --queues");
     }
-    return many_run(context, &many);
+    return bulk_run(context, &bulk);
 }

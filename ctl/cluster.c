@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/cluster.h"
+#include "ctl/commands.h"
 
 #include "ctl/api/call.h"
 #include "ctl/facts.h"
@@ -7,24 +7,31 @@
 #include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
+#include <poll.h>
+#include <time.h>
+
+// The interval between requests for the owner, and the time to wait for another owner.
+#define OWNER_POLL_MSEC 50
+#define HANDOVER_MOST_SECONDS 60
+
 #define COUNT(path) units_count(field_count(cluster, path)).text
 #define SECONDS(path) units_seconds(field_number(cluster, path)).text
 
-static const struct grid_column columns[] = {
+static const struct grid_column member_columns[] = {
     {"NODE", false, false},  {"ROLE", false, false}, {"EPOCH", true, false},
     {"BEHIND", true, false}, {"SEEN", true, false},  {"ADDRESS", false, true},
     {NULL, false, false},
 };
 
-static bool is_role(const json_t *cluster, struct slice role)
+static bool has_role(const json_t *cluster, struct slice role)
 {
     return slice_equal(field_text(cluster, "role"), role);
 }
 
-static void add_role(struct context *context, const json_t *cluster)
+static void add_cluster_role(struct context *context, const json_t *cluster)
 {
     struct text words = {0};
-    bool well = is_role(cluster, SLICE("owner")) || is_role(cluster, SLICE("standby"));
+    bool well = has_role(cluster, SLICE("owner")) || has_role(cluster, SLICE("standby"));
 
     text_add_escaped(&words, field_text(cluster, "role"), false);
     text_put(&words, " of ");
@@ -34,34 +41,22 @@ static void add_role(struct context *context, const json_t *cluster)
     text_free(&words);
 }
 
-static void add_owner(struct context *context, const json_t *cluster)
+static void add_cluster_owner(struct context *context, const json_t *cluster)
 {
     if (!field_is_set(cluster, "owner")) {
-        fact_styled(context, "owner", STYLE_BAD, "nobody");
+        fact_styled(context, "owner", STYLE_BAD, "none");
     } else {
         fact_text(context, "owner", field_text(cluster, "owner"));
     }
     fact(context, "epoch", "%s", COUNT("epoch"));
     if (field_is_set(cluster, "since")) {
-        fact(context, "since", "%s", moment_of(field_number(cluster, "since")).text);
+        fact(context, "since", "%s", units_moment(field_number(cluster, "since")).text);
     }
     fact(context, "lease", "%s left", SECONDS("lease_left_seconds"));
-    fact(context, "rows", "%s, %s of them not here yet", COUNT("rows"), COUNT("behind"));
+    fact(context, "rows", "%s, %s of them not received yet", COUNT("rows"), COUNT("behind"));
     fact(context, "takeovers", "%s by this one", COUNT("takeovers"));
     fact(context, "proxied", "%s connections, %s so far", COUNT("proxied.connections"),
          COUNT("proxied.total"));
-}
-
-static void add_syncs(struct context *context, const json_t *cluster)
-{
-    uint64_t count = field_count(cluster, "database.syncs.count");
-
-    if (count > 0) {
-        double sum = field_number(cluster, "database.syncs.sum_seconds");
-
-        fact(context, "syncs", "%s, %s on average", units_count(count).text,
-             units_seconds(sum / (double)count).text);
-    }
 }
 
 static void add_database(struct context *context, const json_t *cluster)
@@ -83,7 +78,7 @@ static void add_database(struct context *context, const json_t *cluster)
                 : replicated ? "a disk and a second server"
                              : "a disk of one server only");
     fact_text(context, "", field_text(cluster, "database.settings"));
-    add_syncs(context, cluster);
+    fact_syncs(context, field_get(cluster, "database.syncs"));
 }
 
 static void add_member(struct grid *grid, const json_t *cluster, const json_t *member)
@@ -109,7 +104,7 @@ static void add_member(struct grid *grid, const json_t *cluster, const json_t *m
 static void add_members(struct context *context, const json_t *cluster)
 {
     const json_t *members = field_get(cluster, "members");
-    struct grid *grid = grid_new(columns, context->screen.width, context->screen.colour);
+    struct grid *grid = grid_new(member_columns, context->screen.width, context->screen.colour);
 
     for (size_t i = 0; i < json_array_size(members); i++) {
         add_member(grid, cluster, json_array_get(members, i));
@@ -121,26 +116,86 @@ static void add_members(struct context *context, const json_t *cluster)
 
 static void add_cluster(struct context *context, const json_t *cluster)
 {
-    if (is_role(cluster, SLICE("alone"))) {
-        text_put(&context->out, "This broker shares its journal with nobody.\n");
+    if (has_role(cluster, SLICE("alone"))) {
+        text_put(&context->out, "This broker does not share its journal.\n");
         return;
     }
-    add_role(context, cluster);
-    add_owner(context, cluster);
+    add_cluster_role(context, cluster);
+    add_cluster_owner(context, cluster);
     add_database(context, cluster);
     add_members(context, cluster);
 }
 
 enum outcome run_cluster(struct context *context)
 {
-    struct reply reply = {0};
-    enum outcome outcome = ask(context, "GET", "/api/v1/cluster", NULL, &reply);
+    return command_show(context, "GET", "/api/v1/cluster", NULL, add_cluster);
+}
 
-    if (outcome == OUTCOME_DONE && context->options->json) {
-        outcome = print_json(context, &reply);
-    } else if (outcome == OUTCOME_DONE) {
-        add_cluster(context, reply.json);
-        outcome = print(context);
+//
+// Handover
+//
+
+static double monotonic_seconds(void)
+{
+    struct timespec moment;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &moment);
+    return (double)moment.tv_sec + (double)moment.tv_nsec / 1e9;
+}
+
+// Waits until the handover has ended. A broker that hands over closes its connections, so that
+// requests may fail for a moment.
+static enum outcome wait_for_owner(struct context *context, uint64_t epoch, double began,
+                                   struct reply *reply)
+{
+    while (monotonic_seconds() - began < HANDOVER_MOST_SECONDS) {
+        enum outcome outcome = command_ask(context, "GET", "/api/v1/cluster", NULL, reply);
+
+        // An owner of a later epoch: another broker, or this one again.
+        if (outcome == OUTCOME_DONE && field_count(reply->json, "epoch") > epoch &&
+            field_is_set(reply->json, "owner")) {
+            return OUTCOME_DONE;
+        }
+        if (outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_INTERRUPTED) {
+            return outcome;
+        }
+        (void)poll(NULL, 0, OWNER_POLL_MSEC);
+    }
+    return problem_set(context->problem, OUTCOME_NOT_NOW,
+                       "no broker has taken over within %d s: see tandemctl cluster",
+                       HANDOVER_MOST_SECONDS);
+}
+
+static enum outcome print_new_owner(struct context *context, const struct reply *reply, double took)
+{
+    struct text owner = {0};
+
+    context->problem->why.text[0] = '\0';
+    if (slice_equal(field_text(reply->json, "role"), SLICE("owner"))) {
+        return problem_set(context->problem, OUTCOME_FAILED,
+                           "no other broker has taken over: this broker owns the journal again");
+    }
+    if (context->options->json) {
+        return command_print_json(context, reply);
+    }
+    text_add_escaped(&owner, field_text(reply->json, "owner"), false);
+    text_format(&context->out, "%s owns the journal now (epoch %llu), after %.2f s.\n",
+                text_string(&owner), (unsigned long long)field_count(reply->json, "epoch"), took);
+    text_free(&owner);
+    return command_print(context);
+}
+
+enum outcome run_handover(struct context *context)
+{
+    struct reply reply = {0};
+    double began = monotonic_seconds();
+    enum outcome outcome = command_ask(context, "POST", "/api/v1/cluster/handover", NULL, &reply);
+
+    if (outcome == OUTCOME_DONE) {
+        outcome = wait_for_owner(context, field_count(reply.json, "epoch"), began, &reply);
+    }
+    if (outcome == OUTCOME_DONE) {
+        outcome = print_new_owner(context, &reply, monotonic_seconds() - began);
     }
     reply_free(&reply);
     return outcome;

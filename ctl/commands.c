@@ -2,29 +2,9 @@
 
 // All commands, in the order of the help.
 
-#include "ctl/act.h"
-#include "ctl/add.h"
-#include "ctl/cluster.h"
+#include "ctl/commands.h"
 #include "ctl/command.h"
-#include "ctl/export.h"
-#include "ctl/handover.h"
-#include "ctl/import.h"
-#include "ctl/inside.h"
-#include "ctl/jobs.h"
-#include "ctl/journal_check.h"
-#include "ctl/keep.h"
-#include "ctl/migrate.h"
 #include "ctl/operations.h"
-#include "ctl/pause.h"
-#include "ctl/peers.h"
-#include "ctl/policies.h"
-#include "ctl/queues.h"
-#include "ctl/schedules.h"
-#include "ctl/show.h"
-#include "ctl/status.h"
-#include "ctl/streams.h"
-#include "ctl/switches.h"
-#include "ctl/top.h"
 
 #include <string.h>
 

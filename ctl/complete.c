@@ -14,7 +14,7 @@
 #define TIMEOUT_SECONDS 1.0
 
 // The command line and the word to complete.
-struct line {
+struct completion {
     struct text *out;
     char **words; // words before the current one, without the program
     size_t count;
@@ -23,18 +23,13 @@ struct line {
     size_t operands;               // words before the current one, without options and the command
 };
 
-static bool begins(const char *word, const char *start)
-{
-    return strncmp(word, start, strlen(start)) == 0;
-}
-
-static void offer(const struct line *line, const char *before, const char *word)
+static void offer(const struct completion *line, const char *before, const char *word)
 {
     struct text whole = {0};
 
     text_put(&whole, before);
     text_put(&whole, word);
-    if (begins(text_string(&whole), line->current)) {
+    if (strncmp(text_string(&whole), line->current, strlen(line->current)) == 0) {
         text_format(line->out, "%s\n", text_string(&whole));
     }
     text_free(&whole);
@@ -45,15 +40,15 @@ static void offer(const struct line *line, const char *before, const char *word)
 //
 
 // The option `word` if its value is the next word, otherwise NULL.
-static const struct option *wants_value(const char *word)
+static const struct command_option *option_wanting_value(const char *word)
 {
-    const struct option *option = word[0] == '-' ? options_find(word, strlen(word)) : NULL;
+    const struct command_option *option = word[0] == '-' ? options_find(word, strlen(word)) : NULL;
 
     return option && option->kind != OPTION_FLAG ? option : NULL;
 }
 
-static void offer_queues_of(const struct line *line, struct client *client, const char *before,
-                            const char *prefix)
+static void offer_queues_from(const struct completion *line, struct client *client,
+                              const char *before, const char *prefix)
 {
     struct text glob = {0};
     struct text path = {0};
@@ -85,7 +80,7 @@ static void offer_queues_of(const struct line *line, struct client *client, cons
     text_free(&path);
 }
 
-static void offer_queues(const struct line *line, const char *before, const char *prefix)
+static void offer_queues(const struct completion *line, const char *before, const char *prefix)
 {
     const char **operands = need(calloc(line->count + 1, sizeof *operands));
     struct options options = {.words = operands};
@@ -102,7 +97,7 @@ static void offer_queues(const struct line *line, const char *before, const char
                                         .timeout = options.timeout > 0 ? options.timeout
                                                                        : TIMEOUT_SECONDS};
     if (client_new(&client, &settings, &problem)) {
-        offer_queues_of(line, client, before, prefix);
+        offer_queues_from(line, client, before, prefix);
         client_free(client);
     }
     free(operands);
@@ -113,7 +108,7 @@ static void offer_queues(const struct line *line, const char *before, const char
 //
 
 // Offers the words of the option, after the words already given before the last comma.
-static void offer_words(const struct line *line, const char *before, const char *list,
+static void offer_words(const struct completion *line, const char *before, const char *list,
                         const char *written)
 {
     const char *comma = strchr(list, '+') ? strrchr(written, ',') : NULL;
@@ -135,7 +130,7 @@ static void offer_words(const struct line *line, const char *before, const char 
     text_free(&word);
 }
 
-static enum complete offer_value(const struct line *line, const struct option *option,
+static enum complete offer_value(const struct completion *line, const struct command_option *option,
                                  const char *before, const char *written)
 {
     if (option->words) {
@@ -148,11 +143,12 @@ static enum complete offer_value(const struct line *line, const struct option *o
     return COMPLETE_WORDS;
 }
 
-static enum complete offer_options(const struct line *line)
+static enum complete offer_options(const struct completion *line)
 {
     unsigned groups = FOR_ALL | (line->command ? line->command->groups : 0);
     size_t len = strcspn(line->current, "=");
-    const struct option *written = line->current[len] ? options_find(line->current, len) : NULL;
+    const struct command_option *written =
+        line->current[len] ? options_find(line->current, len) : NULL;
 
     if (written && written->kind != OPTION_FLAG) {
         struct text before = {0};
@@ -163,7 +159,7 @@ static enum complete offer_options(const struct line *line)
         text_free(&before);
         return complete;
     }
-    for (const struct option *option = options_table; option->name; option++) {
+    for (const struct command_option *option = options_table; option->name; option++) {
         if (option->groups & groups) {
             offer(line, "", option->name);
         }
@@ -171,7 +167,7 @@ static enum complete offer_options(const struct line *line)
     return COMPLETE_WORDS;
 }
 
-static enum complete offer_operand(const struct line *line)
+static enum complete offer_operand(const struct completion *line)
 {
     switch (line->command->words) {
     case WORD_QUEUE:
@@ -201,12 +197,12 @@ static enum complete offer_operand(const struct line *line)
 }
 
 // Finds the command and counts the operands after it.
-static void look_back(struct line *line)
+static void find_command(struct completion *line)
 {
     bool named = false;
 
     for (size_t i = 0; i < line->count; i++) {
-        if (wants_value(line->words[i])) {
+        if (option_wanting_value(line->words[i])) {
             i++;
         } else if (line->words[i][0] != '-' && !named) {
             named = true;
@@ -217,18 +213,18 @@ static void look_back(struct line *line)
     }
 }
 
-enum complete complete(struct text *out, size_t position, char **words, size_t count)
+enum complete complete_words(struct text *out, size_t position, char **words, size_t count)
 {
-    struct line line = {.out = out, .words = words + 1};
-    const struct option *option;
+    struct completion line = {.out = out, .words = words + 1};
+    const struct command_option *option;
 
     if (position == 0 || position > count) {
         return COMPLETE_WORDS;
     }
     line.count = position - 1;
     line.current = position < count ? words[position] : "";
-    look_back(&line);
-    option = line.count > 0 ? wants_value(words[position - 1]) : NULL;
+    find_command(&line);
+    option = line.count > 0 ? option_wanting_value(words[position - 1]) : NULL;
     if (option) {
         return offer_value(&line, option, "", line.current);
     }

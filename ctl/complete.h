@@ -16,6 +16,6 @@ enum complete {
 };
 
 // Completes the word at `position` of the command line `words`, whose first word is the program.
-enum complete complete(struct text *out, size_t position, char **words, size_t count);
+enum complete complete_words(struct text *out, size_t position, char **words, size_t count);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/facts.h"
 
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <stdarg.h>
-#include <time.h>
+#include <string.h>
 
 #define LABEL_WIDTH 14
 
-static void add(struct context *context, const char *label, enum style style, struct slice value)
+static void add_fact(struct context *context, const char *label, enum style style,
+                     struct slice value)
 {
     struct text *out = &context->out;
     struct text escaped = {0};
@@ -24,7 +24,7 @@ static void add(struct context *context, const char *label, enum style style, st
 
 void fact_text(struct context *context, const char *label, struct slice value)
 {
-    add(context, label, STYLE_PLAIN, value);
+    add_fact(context, label, STYLE_PLAIN, value);
 }
 
 void fact(struct context *context, const char *label, const char *format, ...)
@@ -35,7 +35,7 @@ void fact(struct context *context, const char *label, const char *format, ...)
     va_start(args, format);
     text_vformat(&value, format, args);
     va_end(args);
-    add(context, label, STYLE_PLAIN, text_slice(&value));
+    add_fact(context, label, STYLE_PLAIN, text_slice(&value));
     text_free(&value);
 }
 
@@ -48,7 +48,7 @@ void fact_styled(struct context *context, const char *label, enum style style, c
     va_start(args, format);
     text_vformat(&value, format, args);
     va_end(args);
-    add(context, label, style, text_slice(&value));
+    add_fact(context, label, style, text_slice(&value));
     text_free(&value);
 }
 
@@ -62,20 +62,12 @@ void fact_title(struct context *context, struct slice title)
     text_free(&escaped);
 }
 
-void add_number_of(struct text *to, uint64_t count, const char *word)
+void fact_syncs(struct context *context, const json_t *syncs)
 {
-    units_add_count(to, count);
-    text_format(to, " %s%s", word, count == 1 ? "" : "s");
-}
+    uint64_t count = field_count(syncs, "count");
 
-struct moment moment_of(double seconds)
-{
-    struct moment moment = {"?"};
-    time_t whole = (time_t)seconds;
-    struct tm parts;
-
-    if (seconds >= 0 && seconds < 1e11 && localtime_r(&whole, &parts)) {
-        (void)strftime(moment.text, sizeof moment.text, "%Y-%m-%d %H:%M:%S", &parts);
+    if (count > 0) {
+        fact(context, "syncs", "%s, %s on average", units_count(count).text,
+             units_seconds(field_number(syncs, "sum_seconds") / (double)count).text);
     }
-    return moment;
 }

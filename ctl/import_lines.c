@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/import_lines.h"
 
-#include "transfer/source.h"
-#include "transfer/job_line.h"
-
-#include "ctl/import_kinds.h"
 #include "ctl/print/need.h"
 #include "ctl/print/text.h"
+#include "transfer/beanstalkd/beanstalkd.h"
+#include "transfer/gearmand/gearmand.h"
+#include "transfer/job_line.h"
+#include "transfer/source.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+// The kinds of stores to import from (transfer/source.h). NULL ends the list.
+static const struct source_kind *const source_kinds[] = {
+    &beanstalkd_source,
+    &gearmand_sqlite_source,
+    &gearmand_postgres_source,
+    &gearmand_mysql_dump_source,
+    NULL,
+};
 
 // The most damages to report in detail.
 #define DAMAGES_TOLD 100
@@ -31,7 +40,7 @@ struct import_lines {
 // Files
 //
 
-static bool open_file(struct import_lines *lines, const char *from, struct problem *problem)
+static bool open_line_file(struct import_lines *lines, const char *from, struct problem *problem)
 {
     struct stat about;
 
@@ -51,8 +60,8 @@ static bool open_file(struct import_lines *lines, const char *from, struct probl
     return true;
 }
 
-static bool next_of_file(struct import_lines *lines, struct slice *line, bool *ended,
-                         struct problem *problem)
+static bool next_line_of_file(struct import_lines *lines, struct slice *line, bool *ended,
+                              struct problem *problem)
 {
     int c;
 
@@ -78,22 +87,18 @@ static bool next_of_file(struct import_lines *lines, struct slice *line, bool *e
 // Sources
 //
 
-static void tell_damage(struct import_lines *lines, const struct source_news *news)
-{
-    if (lines->damages++ < DAMAGES_TOLD) {
-        (void)fprintf(stderr, "tandemctl: %s, at %" PRIu64 ": %s\n", news->where, news->offset,
-                      news->what);
-    }
-}
-
-static bool survey(struct import_lines *lines, bool repair, struct problem *problem)
+// Reads the store once to find damages before anything is imported.
+static bool survey_source(struct import_lines *lines, bool repair, struct problem *problem)
 {
     struct source_news news;
     enum source_answer answer;
 
     while ((answer = source_survey(lines->source, &news)) != SOURCE_END) {
         if (answer == SOURCE_DAMAGE) {
-            tell_damage(lines, &news);
+            if (lines->damages++ < DAMAGES_TOLD) {
+                (void)fprintf(stderr, "tandemctl: %s, at %" PRIu64 ": %s\n", news.where,
+                              news.offset, news.what);
+            }
         } else if (answer == SOURCE_FAILED) {
             (void)problem_set(problem, OUTCOME_FAILED, "%s", news.what);
             return false;
@@ -102,28 +107,28 @@ static bool survey(struct import_lines *lines, bool repair, struct problem *prob
     if (lines->damages > 0 && !repair) {
         (void)problem_set(problem, OUTCOME_FAILED,
                           "the store is damaged in %" PRIu64
-                          " places: nothing was brought in; --repair brings in what is good of it",
+                          " places: nothing was imported; --repair imports the intact jobs",
                           lines->damages);
         return false;
     }
     return true;
 }
 
-static bool open_source(struct import_lines *lines, const char *from, bool repair,
-                        struct problem *problem)
+static bool open_line_source(struct import_lines *lines, const char *from, bool repair,
+                             struct problem *problem)
 {
     struct source_news news;
 
-    lines->source = source_open(import_kinds_known, from, &news);
+    lines->source = source_open(source_kinds, from, &news);
     if (!lines->source) {
         (void)problem_set(problem, OUTCOME_FAILED, "%s", news.what);
         return false;
     }
-    return survey(lines, repair, problem);
+    return survey_source(lines, repair, problem);
 }
 
-static bool next_of_source(struct import_lines *lines, struct slice *line, bool *ended,
-                           struct problem *problem)
+static bool next_line_of_source(struct import_lines *lines, struct slice *line, bool *ended,
+                                struct problem *problem)
 {
     struct source_news news;
     enum source_answer answer;
@@ -147,9 +152,9 @@ static bool next_of_source(struct import_lines *lines, struct slice *line, bool 
 // Both
 //
 
-static bool names_kind(const char *from)
+static bool names_source_kind(const char *from)
 {
-    for (const struct source_kind *const *kind = import_kinds_known; *kind; kind++) {
+    for (const struct source_kind *const *kind = source_kinds; *kind; kind++) {
         size_t len = strlen((*kind)->name);
 
         if (strncmp(from, (*kind)->name, len) == 0 && from[len] == ':') {
@@ -162,8 +167,8 @@ static bool names_kind(const char *from)
 struct import_lines *import_lines_open(const char *from, bool repair, struct problem *problem)
 {
     struct import_lines *lines = need(calloc(1, sizeof *lines));
-    bool good = names_kind(from) ? open_source(lines, from, repair, problem)
-                                 : open_file(lines, from, problem);
+    bool good = names_source_kind(from) ? open_line_source(lines, from, repair, problem)
+                                        : open_line_file(lines, from, problem);
 
     if (!good) {
         import_lines_close(lines);
@@ -193,8 +198,8 @@ const char *import_lines_path(const struct import_lines *lines)
 bool import_lines_next(struct import_lines *lines, struct slice *line, bool *ended,
                        struct problem *problem)
 {
-    return lines->file ? next_of_file(lines, line, ended, problem)
-                       : next_of_source(lines, line, ended, problem);
+    return lines->file ? next_line_of_file(lines, line, ended, problem)
+                       : next_line_of_source(lines, line, ended, problem);
 }
 
 void import_lines_progress(const struct import_lines *lines, uint64_t *done, uint64_t *total)

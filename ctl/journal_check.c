@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/journal_check.h"
+#include "ctl/commands.h"
 
 #include "core/base/log.h"
 #include "ctl/facts.h"
@@ -24,7 +24,8 @@ struct findings {
     uint64_t bytes;
 };
 
-static const struct log_field *find(const struct log_field *fields, size_t count, const char *key)
+static const struct log_field *find_log_field(const struct log_field *fields, size_t count,
+                                              const char *key)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(fields[i].key, key) == 0) {
@@ -34,29 +35,29 @@ static const struct log_field *find(const struct log_field *fields, size_t count
     return NULL;
 }
 
-static uint64_t number(const struct log_field *fields, size_t count, const char *key)
+static uint64_t finding_number(const struct log_field *fields, size_t count, const char *key)
 {
-    const struct log_field *field = find(fields, count, key);
+    const struct log_field *field = find_log_field(fields, count, key);
 
     return field && field->number > 0 ? (uint64_t)field->number : 0;
 }
 
-static struct slice text_of(const struct log_field *fields, size_t count, const char *key)
+static struct slice finding_text(const struct log_field *fields, size_t count, const char *key)
 {
-    const struct log_field *field = find(fields, count, key);
+    const struct log_field *field = find_log_field(fields, count, key);
 
     return field && field->is_text ? field->text : SLICE("");
 }
 
-static void keep(struct findings *findings, const char *kind, const struct log_field *fields,
-                 size_t count)
+static void add_finding_json(struct findings *findings, const char *kind,
+                             const struct log_field *fields, size_t count)
 {
-    struct slice file = text_of(fields, count, "file");
-    struct slice why = text_of(fields, count, "why");
+    struct slice file = finding_text(fields, count, "file");
+    struct slice why = finding_text(fields, count, "why");
     json_t *finding = json_pack(
         "{s:s, s:s%, s:I, s:I, s:s%}", "kind", kind, "file", file.len ? file.ptr : "", file.len,
-        "offset", (json_int_t)number(fields, count, "offset"), "bytes",
-        (json_int_t)number(fields, count, "bytes"), "why", why.len ? why.ptr : "", why.len);
+        "offset", (json_int_t)finding_number(fields, count, "offset"), "bytes",
+        (json_int_t)finding_number(fields, count, "bytes"), "why", why.len ? why.ptr : "", why.len);
 
     (void)need(finding);
     if (json_array_append_new(findings->list, finding) != 0) {
@@ -64,41 +65,43 @@ static void keep(struct findings *findings, const char *kind, const struct log_f
     }
 }
 
-static void say(struct findings *findings, bool torn, const struct log_field *fields, size_t count)
+static void add_finding(struct findings *findings, bool torn, const struct log_field *fields,
+                        size_t count)
 {
     struct text *out = &findings->context->out;
 
-    text_add_escaped(out, text_of(fields, count, "file"), false);
-    text_format(out, ", offset %s: ", units_count(number(fields, count, "offset")).text);
+    text_add_escaped(out, finding_text(fields, count, "file"), false);
+    text_format(out, ", offset %s: ", units_count(finding_number(fields, count, "offset")).text);
     if (torn) {
-        text_format(out, "a power cut has torn the end, %s that nobody was told of; no harm\n",
-                    units_bytes(number(fields, count, "bytes")).text);
+        text_format(out,
+                    "the end is torn by a power cut: %s that were never acknowledged, no harm\n",
+                    units_bytes(finding_number(fields, count, "bytes")).text);
         return;
     }
-    text_add_escaped(out, text_of(fields, count, "why"), false);
-    text_format(out, ", %s are lost\n", units_bytes(number(fields, count, "bytes")).text);
+    text_add_escaped(out, finding_text(fields, count, "why"), false);
+    text_format(out, ", %s are lost\n", units_bytes(finding_number(fields, count, "bytes")).text);
 }
 
-static void take_line(void *context, enum log_level level, const char *event,
-                      const struct log_field *fields, size_t count)
+static void take_log_line(void *context, enum log_level level, const char *event,
+                          const struct log_field *fields, size_t count)
 {
     struct findings *findings = context;
     bool torn = strcmp(event, "journal_torn") == 0;
 
     (void)level;
     if (strcmp(event, "journal_replayed") == 0) {
-        findings->segments = number(fields, count, "segments");
-        findings->records = number(fields, count, "records");
-        findings->bytes = number(fields, count, "bytes");
+        findings->segments = finding_number(fields, count, "segments");
+        findings->records = finding_number(fields, count, "records");
+        findings->bytes = finding_number(fields, count, "bytes");
     } else if (torn || strcmp(event, "journal_lost") == 0) {
         findings->count++;
         if (findings->count > FINDINGS_MAX) {
             return;
         }
         if (findings->context->options->json) {
-            keep(findings, torn ? "torn" : "lost", fields, count);
+            add_finding_json(findings, torn ? "torn" : "lost", fields, count);
         } else {
-            say(findings, torn, fields, count);
+            add_finding(findings, torn, fields, count);
         }
     }
 }
@@ -109,21 +112,21 @@ static enum outcome print_findings(struct context *context, const struct finding
     struct text *out = &context->out;
 
     if (findings->count > FINDINGS_MAX) {
-        text_format(out, "and %s findings more\n",
+        text_format(out, "and %s more findings\n",
                     units_count(findings->count - FINDINGS_MAX).text);
     }
-    add_number_of(out, findings->records, "record");
+    units_add_noun(out, findings->records, "record");
     text_format(out, ", %s in ", units_bytes(findings->bytes).text);
-    add_number_of(out, findings->segments, "segment");
+    units_add_noun(out, findings->segments, "segment");
     text_format(out, ": %s ready, %s delayed, %s buried jobs in ",
                 units_count(examined->ready).text, units_count(examined->delayed).text,
                 units_count(examined->buried).text);
-    add_number_of(out, examined->queues, "queue");
+    units_add_noun(out, examined->queues, "queue");
     text_put(out, ".\n");
     if (!examined->damaged) {
-        text_put(out, "The journal is good.\n");
+        text_put(out, "The journal is intact.\n");
     }
-    return print(context);
+    return command_print(context);
 }
 
 static enum outcome print_document(struct context *context, struct findings *findings,
@@ -141,7 +144,7 @@ static enum outcome print_document(struct context *context, struct findings *fin
     text_format(&context->out, "%s\n", text);
     free(text);
     json_decref(document);
-    return print(context);
+    return command_print(context);
 }
 
 enum outcome run_journal_check(struct context *context)
@@ -152,7 +155,7 @@ enum outcome run_journal_check(struct context *context)
     struct error_text why = {""};
     enum outcome outcome;
 
-    log_set_sink(take_line, &findings, LOG_LEVEL_INFO);
+    log_set_sink(take_log_line, &findings, LOG_LEVEL_INFO);
     if (!journal_examine(path, &examined, &why)) {
         outcome = problem_set(context->problem, OUTCOME_FAILED, "%s: %s", path, why.text);
     } else {
@@ -160,7 +163,7 @@ enum outcome run_journal_check(struct context *context)
                                          : print_findings(context, &findings, &examined);
         if (outcome == OUTCOME_DONE && examined.damaged) {
             outcome = problem_set(context->problem, OUTCOME_FAILED,
-                                  "%s is damaged: tandemd --repair keeps what is good of it", path);
+                                  "%s is damaged: tandemd --repair keeps its intact jobs", path);
         }
     }
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);

@@ -8,7 +8,7 @@
 #include "ctl/command.h"
 #include "ctl/print/grid.h"
 
-struct listing {
+struct api_list {
     const char *path; // including its query
     const char *key;  // the member of a page that has the items
     const struct grid_column *columns;
@@ -19,6 +19,6 @@ struct listing {
 };
 
 // Prints a table, or with --json one document; a single page is printed unchanged.
-enum outcome listing_print(struct context *context, const struct listing *listing);
+enum outcome listing_print(struct context *context, const struct api_list *listing);
 
 #endif

@@ -2,14 +2,14 @@
 #ifndef TANDEM_CTL_OPTIONS_H
 #define TANDEM_CTL_OPTIONS_H
 
-// The command line: options, each a row of a table, and operands. Options may stand anywhere,
-// before and after the command, as --name VALUE or --name=VALUE. Arguments after -- are operands.
-
 #include "ctl/api/outcome.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// The command line: options, each a row of a table, and operands. Options may stand anywhere,
+// before and after the command, as --name VALUE or --name=VALUE. Arguments after -- are operands.
 
 // The value of a number that is not given. Missing texts are NULL, and missing flags are false.
 #define NO_COUNT UINT64_MAX
@@ -80,7 +80,7 @@ enum {
     FOR_EXPORT = 1048576
 };
 
-enum option_kind {
+enum command_option_kind {
     OPTION_FLAG,    // bool
     OPTION_TEXT,    // const char *
     OPTION_WORDS,   // const char *: a word of the row, or several joined by commas
@@ -90,10 +90,10 @@ enum option_kind {
     OPTION_RANGE    // two uint64_t
 };
 
-struct option {
+struct command_option {
     const char *name;
     char letter; // 0: none
-    enum option_kind kind;
+    enum command_option_kind kind;
     size_t place;       // offset in struct options
     unsigned groups;    // of the commands that take it
     const char *value;  // placeholder in the help; NULL for a flag. QUEUE and FILE can be completed
@@ -103,10 +103,10 @@ struct option {
 };
 
 // All options. A row without a name ends the table.
-extern const struct option options_table[];
+extern const struct command_option options_table[];
 
 // Finds an option by its name ("--limit" or "-y"). NULL if there is none.
-const struct option *options_find(const char *name, size_t len);
+const struct command_option *options_find(const char *name, size_t len);
 
 // Parses the arguments, without the name of the program. `words` has room for all of them. Checks
 // the values of options, but not whether the command takes them.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/schedules.h"
+#include "ctl/commands.h"
 
 #include "ctl/api/call.h"
 #include "ctl/facts.h"
@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#define PATH "/api/v1/schedules"
+#define SCHEDULES "/api/v1/schedules"
 
-static const struct grid_column columns[] = {
+static const struct grid_column schedule_columns[] = {
     {"SCHEDULE", false, true}, {"CRON", false, true},   {"ZONE", false, true},
     {"QUEUE", false, true},    {"NEXT", false, false},  {"LAST", false, false},
     {"FIRED", true, false},    {"FAILED", true, false}, {"NOTE", false, false},
@@ -24,26 +24,20 @@ static bool has_outcome(const json_t *schedule, struct slice outcome)
     return slice_equal(field_text(schedule, "last.outcome"), outcome);
 }
 
-// Why the last occurrence did not submit a job.
-static const char *note_of(const json_t *schedule)
-{
-    return has_outcome(schedule, SLICE("refused"))      ? "refused, tried again"
-           : has_outcome(schedule, SLICE("given_up"))   ? "refused"
-           : has_outcome(schedule, SLICE("overlapped")) ? "the job before is not done"
-           : has_outcome(schedule, SLICE("missed"))     ? "missed"
-                                                        : "";
-}
-
 // Adds why the schedule is not running, or why the last occurrence did not submit a job.
-static void add_note(struct grid *grid, const json_t *schedule)
+static void add_schedule_note(struct grid *grid, const json_t *schedule)
 {
     struct text words = {0};
 
     if (field_is_set(schedule, "silent_until")) {
         text_format(&words, "silent until %s: the clock was set back",
-                    moment_of(field_number(schedule, "silent_until")).text);
+                    units_moment(field_number(schedule, "silent_until")).text);
     } else {
-        text_put(&words, note_of(schedule));
+        text_put(&words, has_outcome(schedule, SLICE("refused"))      ? "refused, tried again"
+                         : has_outcome(schedule, SLICE("given_up"))   ? "refused"
+                         : has_outcome(schedule, SLICE("overlapped")) ? "previous job not done"
+                         : has_outcome(schedule, SLICE("missed"))     ? "missed"
+                                                                      : "");
     }
     grid_cell(grid, STYLE_ODD, text_slice(&words));
     text_free(&words);
@@ -52,13 +46,13 @@ static void add_note(struct grid *grid, const json_t *schedule)
 static void add_moment(struct grid *grid, const json_t *schedule, const char *key)
 {
     if (field_is_set(schedule, key)) {
-        grid_string(grid, STYLE_PLAIN, moment_of(field_number(schedule, key)).text);
+        grid_string(grid, STYLE_PLAIN, units_moment(field_number(schedule, key)).text);
     } else {
         grid_string(grid, STYLE_FAINT, "-");
     }
 }
 
-static void add_row(struct grid *grid, const json_t *schedule)
+static void add_schedule_row(struct grid *grid, const json_t *schedule)
 {
     struct slice zone = field_text(schedule, "timezone");
 
@@ -70,17 +64,17 @@ static void add_row(struct grid *grid, const json_t *schedule)
     add_moment(grid, schedule, "fired_at");
     grid_count(grid, STYLE_PLAIN, field_count(schedule, "counts.fired"));
     grid_count(grid, STYLE_BAD, field_count(schedule, "counts.given_up"));
-    add_note(grid, schedule);
+    add_schedule_note(grid, schedule);
 }
 
 enum outcome run_schedules(struct context *context)
 {
-    const struct listing listing = {
-        .path = PATH,
+    const struct api_list listing = {
+        .path = SCHEDULES,
         .key = "schedules",
-        .columns = columns,
-        .row = add_row,
-        .empty = "There is no schedule, or none that you may observe.",
+        .columns = schedule_columns,
+        .row = add_schedule_row,
+        .empty = "No schedules, or you may not observe them.",
     };
 
     return listing_print(context, &listing);
@@ -96,13 +90,13 @@ static void add_moment_fact(struct context *context, const char *label, const js
                             const char *key)
 {
     if (field_is_set(schedule, key)) {
-        fact(context, label, "%s", moment_of(field_number(schedule, key)).text);
+        fact(context, label, "%s", units_moment(field_number(schedule, key)).text);
     } else {
         fact(context, label, "none");
     }
 }
 
-static void add_last(struct context *context, const json_t *schedule)
+static void add_last_run(struct context *context, const json_t *schedule)
 {
     struct slice outcome = field_text(schedule, "last.outcome");
     struct text words = {0};
@@ -110,7 +104,7 @@ static void add_last(struct context *context, const json_t *schedule)
     if (has_outcome(schedule, SLICE("nothing"))) {
         return;
     }
-    text_put(&words, moment_of(field_number(schedule, "last.at")).text);
+    text_put(&words, units_moment(field_number(schedule, "last.at")).text);
     text_put(&words, ": ");
     text_add(&words, outcome);
     if (field_is_set(schedule, "last.job")) {
@@ -124,7 +118,7 @@ static void add_last(struct context *context, const json_t *schedule)
     text_free(&words);
 }
 
-static void add_facts(struct context *context, const json_t *schedule)
+static void add_schedule(struct context *context, const json_t *schedule)
 {
     struct slice zone = field_text(schedule, "timezone");
 
@@ -135,148 +129,121 @@ static void add_facts(struct context *context, const json_t *schedule)
     if (field_is_set(schedule, "silent_until")) {
         fact(context, "silent",
              "until %s, since the clock was set back (schedule-replan ends that)",
-             moment_of(field_number(schedule, "silent_until")).text);
+             units_moment(field_number(schedule, "silent_until")).text);
     }
     add_moment_fact(context, "fired", schedule, "fired_at");
-    add_last(context, schedule);
+    add_last_run(context, schedule);
     fact_text(context, "queue", field_text(schedule, "queue"));
     fact_text(context, "body", field_text(schedule, "body"));
     fact(context, "job", "priority %s, time to run %s", COUNT("priority"),
          units_seconds(field_number(schedule, "ttr_seconds")).text);
     fact_text(context, "missed", field_text(schedule, "missed"));
     fact_text(context, "overlap", field_text(schedule, "overlap"));
-    fact(context, "said", "%s%s",
+    fact(context, "defined", "%s%s",
          field_true(schedule, "at_run_time") ? "at run time" : "in the configuration",
          field_true(schedule, "at_run_time") && field_true(schedule, "in_file")
-             ? ", over the configuration"
+             ? ", overrides the configuration"
              : "");
     fact(context, "so far", "%s fired, %s of them late; %s missed, %s overlapped, %s given up",
          COUNT("counts.fired"), COUNT("counts.late"), COUNT("counts.missed"),
          COUNT("counts.overlapped"), COUNT("counts.given_up"));
 }
 
-// Sends a request about the schedule in the first operand. `print_it` prints the reply as text.
-// Takes ownership of `body`.
-static enum outcome ask_of(struct context *context, const char *method, const char *step,
-                           json_t *body,
-                           void (*print_it)(struct context *context, const json_t *reply))
+// Calls the API for the schedule that the first operand names. Takes ownership of `body`.
+static enum outcome show_schedule(struct context *context, const char *method, const char *step,
+                                  json_t *body,
+                                  void (*add)(struct context *context, const json_t *reply))
 {
     struct text path = {0};
-    struct reply reply = {0};
     enum outcome outcome;
 
-    text_put(&path, PATH);
+    text_put(&path, SCHEDULES);
     path_add_name(&path, context->words[0]);
     text_put(&path, step);
-    outcome = ask(context, method, text_string(&path), body, &reply);
-    if (outcome == OUTCOME_DONE && context->options->json) {
-        outcome = print_json(context, &reply);
-    } else if (outcome == OUTCOME_DONE) {
-        print_it(context, reply.json);
-        outcome = print(context);
-    }
-    reply_free(&reply);
+    outcome = command_show(context, method, text_string(&path), body, add);
     text_free(&path);
     return outcome;
 }
 
 enum outcome run_schedule(struct context *context)
 {
-    return ask_of(context, "GET", "", NULL, add_facts);
+    return show_schedule(context, "GET", "", NULL, add_schedule);
 }
 
 //
 // Changes
 //
 
-// Prints "NAME WHAT".
-static void say(struct context *context, const char *what)
-{
-    const char *name = context->words[0];
-
-    text_add_escaped(&context->out, slice_str(name), false);
-    text_format(&context->out, " %s\n", what);
-}
-
-static void say_next(struct context *context, const json_t *schedule)
+static void add_next_run(struct context *context, const json_t *schedule)
 {
     struct text words = {0};
 
-    text_format(&words, "comes next at %s.",
-                field_is_set(schedule, "next_at")
-                    ? moment_of(field_number(schedule, "next_at")).text
-                    : "no moment");
-    say(context, text_string(&words));
+    if (field_is_set(schedule, "next_at")) {
+        text_format(&words, "runs next at %s",
+                    units_moment(field_number(schedule, "next_at")).text);
+    } else {
+        text_put(&words, "never runs again");
+    }
+    command_add_sentence(context, context->words[0], text_string(&words));
     text_free(&words);
 }
 
-static void say_dropped(struct context *context, const json_t *reply)
+static void add_dropped(struct context *context, const json_t *reply)
 {
     (void)reply;
-    say(context, "is what the configuration says of it, if it says anything.");
+    command_add_sentence(
+        context, context->words[0],
+        "is deleted; the schedule of that name in the configuration, if any, applies");
 }
 
-static void say_job(struct context *context, const json_t *reply)
+static void add_submitted_job(struct context *context, const json_t *reply)
 {
     text_format(&context->out, "%llu\n", (unsigned long long)field_count(reply, "id"));
 }
 
-static void set(json_t *object, const char *key, json_t *value)
-{
-    if (value && json_object_set_new(object, key, value) != 0) {
-        (void)need(NULL);
-    }
-}
-
 // Sets a member to a text from the command line. False with a problem.
-static bool set_text(struct context *context, json_t *object, const char *key, const char *text)
+static bool set_schedule_text(struct context *context, json_t *object, const char *key,
+                              const char *text)
 {
-    json_t *value = text ? json_of(context, key, text) : NULL;
+    json_t *value = text ? command_json_text(context, key, text) : NULL;
 
-    set(object, key, value);
+    if (value) {
+        object_set(object, key, value);
+    }
     return value || !text;
-}
-
-static bool fill(struct context *context, json_t *schedule)
-{
-    const struct options *options = context->options;
-
-    if (options->new_priority != NO_COUNT) {
-        set(schedule, "priority", need(json_integer((json_int_t)options->new_priority)));
-    }
-    if (options->ttr != NO_COUNT) {
-        set(schedule, "ttr_seconds", need(json_integer((json_int_t)options->ttr)));
-    }
-    return set_text(context, schedule, "cron", context->words[1]) &&
-           set_text(context, schedule, "queue", context->words[2]) &&
-           set_text(context, schedule, "body", context->count > 3 ? context->words[3] : NULL) &&
-           set_text(context, schedule, "timezone", options->timezone) &&
-           set_text(context, schedule, "missed", options->missed) &&
-           set_text(context, schedule, "overlap", options->overlap);
 }
 
 enum outcome run_schedule_put(struct context *context)
 {
+    const struct options *options = context->options;
+    const char *body = context->count > 3 ? context->words[3] : NULL;
     json_t *schedule = need(json_object());
 
-    if (!fill(context, schedule)) {
+    object_set_count(schedule, "priority", options->new_priority);
+    object_set_count(schedule, "ttr_seconds", options->ttr);
+    if (!set_schedule_text(context, schedule, "cron", context->words[1]) ||
+        !set_schedule_text(context, schedule, "queue", context->words[2]) ||
+        !set_schedule_text(context, schedule, "body", body) ||
+        !set_schedule_text(context, schedule, "timezone", options->timezone) ||
+        !set_schedule_text(context, schedule, "missed", options->missed) ||
+        !set_schedule_text(context, schedule, "overlap", options->overlap)) {
         json_decref(schedule);
         return OUTCOME_USAGE;
     }
-    return ask_of(context, "PUT", "", schedule, say_next);
+    return show_schedule(context, "PUT", "", schedule, add_next_run);
 }
 
 enum outcome run_schedule_drop(struct context *context)
 {
-    return ask_of(context, "DELETE", "", NULL, say_dropped);
+    return show_schedule(context, "DELETE", "", NULL, add_dropped);
 }
 
 enum outcome run_schedule_replan(struct context *context)
 {
-    return ask_of(context, "POST", "/replan", NULL, say_next);
+    return show_schedule(context, "POST", "/replan", NULL, add_next_run);
 }
 
 enum outcome run_schedule_run(struct context *context)
 {
-    return ask_of(context, "POST", "/run", NULL, say_job);
+    return show_schedule(context, "POST", "/run", NULL, add_submitted_job);
 }

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/streams.h"
+#include "ctl/commands.h"
 
 #include "ctl/api/events.h"
 #include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/print/text.h"
+#include "ctl/print/need.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"
 
+#include <stdlib.h>
 #include <time.h>
 
+// The most queues to follow, which is the limit of the API.
+#define QUEUES_FOLLOWED 200
 // Only complete lines are printed, unless a line is longer than this.
 #define LINE_MAX_PRINTED ((size_t)64 << 10)
 
@@ -18,7 +22,8 @@ struct printing {
     struct text rest; // incomplete line
 };
 
-static void print_rest(struct printing *printing, size_t len)
+// Moves the first `len` bytes of the collected lines to the output.
+static void add_lines(struct printing *printing, size_t len)
 {
     struct text rest = {0};
 
@@ -28,7 +33,7 @@ static void print_rest(struct printing *printing, size_t len)
     printing->rest = rest;
 }
 
-static bool print_lines(void *context, struct slice bytes)
+static bool take_metrics(void *context, struct slice bytes)
 {
     struct printing *printing = context;
     size_t len;
@@ -40,35 +45,33 @@ static bool print_lines(void *context, struct slice bytes)
     }
     len = len == 0 && printing->rest.len > LINE_MAX_PRINTED ? printing->rest.len : len;
     if (len > 0) {
-        print_rest(printing, len);
+        add_lines(printing, len);
     }
-    return print(printing->context) == OUTCOME_DONE;
+    return command_print(printing->context) == OUTCOME_DONE;
 }
 
-// Names of queues are escaped, since they may contain control characters of the terminal.
-static enum outcome show_metrics(struct context *context)
+enum outcome run_metrics(struct context *context)
 {
     struct printing printing = {.context = context};
     const struct request request = {.method = "GET",
                                     .path = "/metrics",
                                     .accept = "text/plain",
-                                    .take = print_lines,
+                                    .take = take_metrics,
                                     .context = &printing};
-    enum outcome outcome = ask_stream(context, &request);
+    enum outcome outcome;
 
+    if (!context->screen.terminal) {
+        return command_print_stream(context, request.path, request.accept);
+    }
+    // Names of queues are escaped for the terminal, since they may have control characters.
+    outcome = command_stream(context, &request);
     if (outcome == OUTCOME_DONE && printing.rest.len > 0) {
-        print_rest(&printing, printing.rest.len);
-        outcome = print(context);
+        add_lines(&printing, printing.rest.len);
+        outcome = command_print(context);
     }
     text_free(&printing.rest);
     // Writing the output can fail although the request succeeds.
     return outcome == OUTCOME_DONE ? context->problem->outcome : outcome;
-}
-
-enum outcome run_metrics(struct context *context)
-{
-    return context->screen.terminal ? show_metrics(context)
-                                    : print_stream(context, "/metrics", "text/plain");
 }
 
 //
@@ -82,7 +85,7 @@ struct following {
     bool bye; // the broker has announced its shutdown
 };
 
-static void say_process(struct text *out, const json_t *process)
+static void add_process_event(struct text *out, const json_t *process)
 {
     text_format(out, "%s ready, %s delayed, %s reserved, %s buried; %s submitted, %s completed",
                 units_count(field_count(process, "jobs.ready")).text,
@@ -93,14 +96,14 @@ static void say_process(struct text *out, const json_t *process)
                 units_count(field_count(process, "totals.completed")).text);
 }
 
-static void say_queue(struct text *out, const json_t *queue)
+static void add_queue_event(struct text *out, const json_t *queue)
 {
     text_add_escaped(out, field_text(queue, "name"), false);
     text_put(out, ": ");
-    say_process(out, queue);
+    add_process_event(out, queue);
 }
 
-static void say_operation(struct text *out, const json_t *operation)
+static void add_operation_event(struct text *out, const json_t *operation)
 {
     text_format(out, "%llu: ", (unsigned long long)field_count(operation, "id"));
     text_add_escaped(out, field_text(operation, "action"), false);
@@ -114,17 +117,17 @@ static void say_operation(struct text *out, const json_t *operation)
                 units_count(field_count(operation, "touched")).text);
 }
 
-static void say_event(struct text *out, struct slice name, const json_t *json)
+static void add_event(struct text *out, struct slice name, const json_t *json)
 {
-    text_format(out, "%s  ", moment_of((double)time(NULL)).text);
+    text_format(out, "%s  ", units_moment((double)time(NULL)).text);
     text_add_escaped(out, name, false);
     text_fill(out, ' ', name.len < 10 ? 11 - name.len : 1);
     if (slice_equal(name, SLICE("process"))) {
-        say_process(out, json);
+        add_process_event(out, json);
     } else if (slice_equal(name, SLICE("queue"))) {
-        say_queue(out, json);
+        add_queue_event(out, json);
     } else if (slice_equal(name, SLICE("operation"))) {
-        say_operation(out, json);
+        add_operation_event(out, json);
     } else if (slice_equal(name, SLICE("gone"))) {
         text_add_escaped(out, field_text(json, "name"), false);
     } else if (slice_equal(name, SLICE("queues"))) {
@@ -132,23 +135,27 @@ static void say_event(struct text *out, struct slice name, const json_t *json)
 
         for (size_t i = 0; i < json_array_size(queues); i++) {
             text_put(out, "\n    ");
-            say_queue(out, json_array_get(queues, i));
+            add_queue_event(out, json_array_get(queues, i));
         }
     }
     text_put_char(out, '\n');
 }
 
 // Adds an event as a line of JSON, with its name and data.
-static void add_json(struct text *out, struct slice name, struct slice data)
+static void add_event_json(struct text *out, struct slice name, struct slice data)
 {
-    text_put(out, "{\"event\":\"");
-    text_add_escaped(out, name, false);
-    text_put(out, "\",\"data\":");
+    json_t *string = json_stringn(name.ptr, name.len);
+    // The name is not valid UTF-8 if the server is not a Tandem broker.
+    char *quoted = string ? need(json_dumps(string, JSON_ENCODE_ANY)) : NULL;
+
+    text_format(out, "{\"event\":%s,\"data\":", quoted ? quoted : "null");
     text_add(out, data);
     text_put(out, "}\n");
+    free(quoted);
+    json_decref(string);
 }
 
-static bool take_event(void *context, struct slice name, struct slice data)
+static bool take_stream_event(void *context, struct slice name, struct slice data)
 {
     struct following *following = context;
     struct context *ours = following->context;
@@ -156,32 +163,29 @@ static bool take_event(void *context, struct slice name, struct slice data)
 
     following->bye = slice_equal(name, SLICE("bye"));
     if (json && ours->options->json) {
-        add_json(&ours->out, name, data);
+        add_event_json(&ours->out, name, data);
     } else {
-        say_event(&ours->out, name, json);
+        add_event(&ours->out, name, json);
     }
     json_decref(json);
     following->count++;
-    return print(ours) == OUTCOME_DONE && !following->bye &&
+    return command_print(ours) == OUTCOME_DONE && !following->bye &&
            following->count < ours->options->count;
 }
 
-static bool take_bytes(void *context, struct slice bytes)
+static bool take_event_bytes(void *context, struct slice bytes)
 {
     struct following *following = context;
 
     return events_feed(&following->events, bytes);
 }
 
-// The most queues to follow, which is the limit of the API.
-#define QUEUES_MOST 200
-
-static void make_path(const struct options *options, struct text *path)
+static void make_events_path(const struct options *options, struct text *path)
 {
     text_put(path, "/api/v1/events");
     path_add_text(path, "queue", options->queue);
     if (options->search || options->name || options->with || options->sort) {
-        path_add_number(path, "queues", QUEUES_MOST);
+        path_add_number(path, "queues", QUEUES_FOLLOWED);
     }
     path_add_text(path, "search", options->search);
     path_add_text(path, "name", options->name);
@@ -191,21 +195,21 @@ static void make_path(const struct options *options, struct text *path)
 
 enum outcome run_events(struct context *context)
 {
-    struct following following = {.context = context, .events = {.each = take_event}};
+    struct following following = {.context = context, .events = {.each = take_stream_event}};
     struct text path = {0};
     struct request request = {.method = "GET",
                               .accept = "text/event-stream",
-                              .take = take_bytes,
+                              .take = take_event_bytes,
                               .context = &following,
                               .endless = true};
     enum outcome outcome;
 
-    make_path(context->options, &path);
+    make_events_path(context->options, &path);
     request.path = text_string(&path);
     following.events.context = &following;
     signals_catch_stops();
     client_watch(context->client, (const int[]){signals_fd(), -1}, signals_stopped, NULL);
-    outcome = ask_stream(context, &request);
+    outcome = command_stream(context, &request);
     if (outcome == OUTCOME_INTERRUPTED) {
         // Ctrl-C is the normal end.
         context->problem->why.text[0] = '\0';
@@ -213,7 +217,7 @@ enum outcome run_events(struct context *context)
         outcome = problem_set(context->problem, OUTCOME_FAILED, "an event is too large");
     } else if (outcome == OUTCOME_DONE && following.count < context->options->count) {
         outcome = problem_set(context->problem, OUTCOME_UNREACHABLE, "the broker has %s",
-                              following.bye ? "stopped, or lets you look no more"
+                              following.bye ? "stopped, or has revoked your access"
                                             : "closed the connection");
     }
     events_free(&following.events);

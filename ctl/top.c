@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/top.h"
+#include "ctl/commands.h"
 
 #include "ctl/api/call.h"
-#include "ctl/print/terminal.h"
 #include "ctl/print/signals.h"
+#include "ctl/print/terminal.h"
 #include "ctl/top_view.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#define NO_TERMINAL "top needs a terminal; use queues to print the table once"
+
 #define INTERVAL_SECONDS 2.0
 #define INTERVAL_LEAST 0.1
 #define INTERVAL_MOST 60.0
+// The longest wait for a key in seconds; the loop waits again for what is left of an interval.
+#define WAIT_MOST 60.0
 // The most queues to request and to scroll through.
 #define QUEUES_MOST 1000
 // The longest search text.
@@ -30,7 +35,7 @@ struct top {
     bool ends;
 };
 
-static double now(void)
+static double top_clock(void)
 {
     struct timespec moment;
 
@@ -38,7 +43,7 @@ static double now(void)
     return (double)moment.tv_sec + (double)moment.tv_nsec / 1e9;
 }
 
-static void draw(const struct top *top)
+static void draw_top(const struct top *top)
 {
     struct text lines = {0};
 
@@ -51,21 +56,22 @@ static void draw(const struct top *top)
 // Keys
 //
 
-static void look_soon(struct top *top)
+// Requests new data at once, also if updates are paused.
+static void update_soon(struct top *top)
 {
     top->due_at = 0;
-    top->state.held = false;
+    top->state.paused = false;
 }
 
-static void sort_by(struct top *top, size_t steps)
+static void sort_by_neighbour(struct top *top, size_t steps)
 {
     top->state.column = (top->state.column + steps) % top_column_count;
     top->state.reversed = false;
     top->state.offset = 0;
-    look_soon(top);
+    update_soon(top);
 }
 
-static void scroll(struct top *top, long by)
+static void scroll_queues(struct top *top, long by)
 {
     uint64_t count = field_count(top->state.queues, "matched");
     long at = (long)top->state.offset + by;
@@ -74,10 +80,10 @@ static void scroll(struct top *top, long by)
     at = at > most ? most : at;
     top->state.offset = at > 0 ? (size_t)at : 0;
     // The new position may need more queues.
-    look_soon(top);
+    update_soon(top);
 }
 
-static void take_typed(struct top *top, int key)
+static void edit_search(struct top *top, int key)
 {
     struct text *search = &top->state.search;
 
@@ -98,41 +104,32 @@ static void take_typed(struct top *top, int key)
         text_put_char(search, (char)key);
     }
     top->state.offset = 0;
-    look_soon(top);
-}
-
-static void change_interval(struct top *top, double factor)
-{
-    double interval = top->interval * factor;
-
-    if (interval >= INTERVAL_LEAST && interval <= INTERVAL_MOST) {
-        top->interval = interval;
-    }
+    update_soon(top);
 }
 
 // Handles keys that scroll; false for any other key.
-static bool take_move(struct top *top, int key)
+static bool take_scroll_key(struct top *top, int key)
 {
     long page = (long)top_view_rows(top->height);
 
     switch (key) {
     case KEY_UP:
-        scroll(top, -1);
+        scroll_queues(top, -1);
         return true;
     case KEY_DOWN:
-        scroll(top, 1);
+        scroll_queues(top, 1);
         return true;
     case KEY_PAGE_UP:
-        scroll(top, -page);
+        scroll_queues(top, -page);
         return true;
     case KEY_PAGE_DOWN:
-        scroll(top, page);
+        scroll_queues(top, page);
         return true;
     case KEY_HOME:
-        scroll(top, -QUEUES_MOST);
+        scroll_queues(top, -QUEUES_MOST);
         return true;
     case KEY_END:
-        scroll(top, QUEUES_MOST);
+        scroll_queues(top, QUEUES_MOST);
         return true;
     default:
         return false;
@@ -141,24 +138,28 @@ static bool take_move(struct top *top, int key)
 
 static void take_key(struct top *top, int key)
 {
-    if (take_move(top, key)) {
+    if (take_scroll_key(top, key)) {
         return;
     }
     if (key == 'q' || key == 'Q') {
         top->ends = true;
     } else if (key == '<' || key == KEY_LEFT) {
-        sort_by(top, top_column_count - 1);
+        sort_by_neighbour(top, top_column_count - 1);
     } else if (key == '>' || key == KEY_RIGHT) {
-        sort_by(top, 1);
+        sort_by_neighbour(top, 1);
     } else if (key == 'r') {
         top->state.reversed = !top->state.reversed;
-        look_soon(top);
+        update_soon(top);
     } else if (key == '/') {
         top->state.typing = true;
     } else if (key == ' ') {
-        top->state.held = !top->state.held;
+        top->state.paused = !top->state.paused;
     } else if (key == '+' || key == '-') {
-        change_interval(top, key == '+' ? 0.5 : 2);
+        double interval = top->interval * (key == '+' ? 0.5 : 2);
+
+        if (interval >= INTERVAL_LEAST && interval <= INTERVAL_MOST) {
+            top->interval = interval;
+        }
     } else if (key == 'h' || key == '?') {
         top->state.help = !top->state.help;
     } else if (key == KEY_ESCAPE) {
@@ -185,12 +186,12 @@ static void take_keys(struct top *top)
         int key = terminal_key(slice_of(bytes + at, (size_t)got - at), &len);
 
         if (top->state.typing) {
-            take_typed(top, key);
+            edit_search(top, key);
         } else {
             take_key(top, key);
         }
     }
-    draw(top);
+    draw_top(top);
 }
 
 //
@@ -207,23 +208,23 @@ static void take_signals(struct top *top)
         terminal_leave();
         (void)raise(SIGSTOP);
         (void)terminal_enter();
-        look_soon(top);
+        update_soon(top);
     }
     // After SIGCONT the shell may have changed the terminal.
     if (signals_resumed()) {
         terminal_leave();
         (void)terminal_enter();
-        look_soon(top);
+        update_soon(top);
     }
     if (signals_resized()) {
         terminal_size(&top->width, &top->height);
-        look_soon(top);
-        draw(top);
+        update_soon(top);
+        draw_top(top);
     }
 }
 
 // Handles signals and keys; called also while a request waits for its answer.
-static bool take_input(void *context)
+static bool take_keys_and_signals(void *context)
 {
     struct top *top = context;
 
@@ -255,26 +256,27 @@ static enum outcome fetch_queues(struct top *top, struct reply *reply)
     path_add_text(&path, "search", top->state.search.len ? text_string(&top->state.search) : NULL);
     path_add_text(&path, "name", options->name);
     path_add_text(&path, "with", options->with);
-    outcome = ask(top->context, "GET", text_string(&path), NULL, reply);
+    outcome = command_ask(top->context, "GET", text_string(&path), NULL, reply);
     text_free(&sort);
     text_free(&path);
     return outcome;
 }
 
-static enum outcome fetch(struct top *top)
+static enum outcome fetch_top(struct top *top)
 {
     struct reply process = {0};
     struct reply queues = {0};
     enum outcome outcome;
 
     // Set first, so that a key pressed during the requests can ask for an earlier update.
-    top->due_at = now() + top->interval;
-    outcome = ask(top->context, "GET", "/api/v1/process", NULL, &process);
+    top->due_at = top_clock() + top->interval;
+    outcome = command_ask(top->context, "GET", "/api/v1/process", NULL, &process);
     if (outcome == OUTCOME_DONE) {
         outcome = fetch_queues(top, &queues);
     }
     if (outcome == OUTCOME_DONE) {
-        top_state_take(&top->state, json_incref(process.json), json_incref(queues.json), now());
+        top_state_take(&top->state, json_incref(process.json), json_incref(queues.json),
+                       top_clock());
     } else if (outcome != OUTCOME_INTERRUPTED) {
         text_cut(&top->state.trouble, 0);
         text_put(&top->state.trouble, top->context->problem->why.text);
@@ -288,31 +290,28 @@ static enum outcome fetch(struct top *top)
 // The loop
 //
 
-static void wait_for_something(const struct top *top)
+static void run_loop(struct top *top)
 {
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                            {.fd = signals_fd(), .events = POLLIN}};
-    double left = top->state.held ? INTERVAL_MOST : top->due_at - now();
 
-    (void)poll(fds, 2, left > 0 ? (int)(left * 1000) + 1 : 0);
-}
-
-static void loop(struct top *top)
-{
     while (!top->ends) {
-        if (!top->state.held && now() >= top->due_at) {
-            (void)fetch(top);
-            draw(top);
+        double left;
+
+        if (!top->state.paused && top_clock() >= top->due_at) {
+            (void)fetch_top(top);
+            draw_top(top);
         }
         if (!top->ends) {
-            wait_for_something(top);
-            (void)take_input(top);
+            left = top->state.paused ? WAIT_MOST : fmin(top->due_at - top_clock(), WAIT_MOST);
+            (void)poll(fds, 2, left > 0 ? (int)(left * 1000) + 1 : 0);
+            (void)take_keys_and_signals(top);
         }
     }
 }
 
 // Sets the column from --sort, which takes the sort keys of the API.
-static void choose_column(struct top *top)
+static void choose_sort_column(struct top *top)
 {
     const char *sort = top->context->options->sort;
     bool largest = sort && *sort == '-';
@@ -326,25 +325,26 @@ static void choose_column(struct top *top)
     }
 }
 
-static enum outcome run(struct top *top)
+static enum outcome show_top(struct top *top)
 {
     struct context *context = top->context;
     enum outcome outcome;
     int stop;
 
     // If the first request fails, the terminal stays unchanged.
-    outcome = fetch(top);
+    outcome = fetch_top(top);
     if (outcome != OUTCOME_DONE) {
         return outcome;
     }
     signals_catch_stops();
     signals_catch_terminal();
     if (!terminal_enter()) {
-        return problem_set(context->problem, OUTCOME_USAGE, "top needs a terminal: see queues");
+        return problem_set(context->problem, OUTCOME_USAGE, NO_TERMINAL);
     }
-    client_watch(context->client, (const int[]){STDIN_FILENO, signals_fd()}, take_input, top);
-    draw(top);
-    loop(top);
+    client_watch(context->client, (const int[]){STDIN_FILENO, signals_fd()}, take_keys_and_signals,
+                 top);
+    draw_top(top);
+    run_loop(top);
     client_watch(context->client, NULL, NULL, NULL);
     terminal_leave();
     stop = signals_stop();
@@ -358,8 +358,7 @@ enum outcome run_top(struct context *context)
     enum outcome outcome;
 
     if (!context->screen.talks || !context->screen.terminal) {
-        return problem_set(context->problem, OUTCOME_USAGE,
-                           "top needs a terminal: queues prints the same once");
+        return problem_set(context->problem, OUTCOME_USAGE, NO_TERMINAL);
     }
     if (top.interval < 0) {
         top.interval = INTERVAL_SECONDS;
@@ -368,9 +367,9 @@ enum outcome run_top(struct context *context)
     if (context->options->search) {
         text_put(&top.state.search, context->options->search);
     }
-    choose_column(&top);
+    choose_sort_column(&top);
     terminal_size(&top.width, &top.height);
-    outcome = run(&top);
+    outcome = show_top(&top);
     top_state_free(&top.state);
     return outcome;
 }

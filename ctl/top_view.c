@@ -2,12 +2,89 @@
 #include "ctl/top_view.h"
 
 #include "core/base/macros.h"
-#include "ctl/api/call.h"
-#include "ctl/print/text.h"
-#include "ctl/print/screen.h"
+#include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
 #include <string.h>
+
+const struct top_column top_columns[] = {
+    {"QUEUE", 0, 0, "name", false, TOP_NAME, "name"},
+    {"READY", 7, 1, "ready", true, TOP_COUNT, "jobs.ready"},
+    {"RSVD", 6, 2, "reserved", true, TOP_COUNT, "jobs.reserved"},
+    {"DELAY", 6, 8, "delayed", true, TOP_COUNT, "jobs.delayed"},
+    {"BURIED", 6, 3, "buried", true, TOP_COUNT, "jobs.buried"},
+    {"IN/s", 6, 6, "submitted", true, TOP_RATE, TOP_IN},
+    {"OUT/s", 6, 5, "completed", true, TOP_RATE, TOP_OUT},
+    {"OLDEST", 8, 4, "oldest_ready_seconds", true, TOP_SECONDS, "oldest_ready_seconds"},
+    {"WORK", 5, 7, "workers", true, TOP_COUNT, "workers"},
+    {"WAIT", 5, 9, "waiting", true, TOP_COUNT, "waiting"},
+};
+const size_t top_column_count = sizeof top_columns / sizeof *top_columns;
+
+static void note_totals(json_t *totals, const char *path, const json_t *from)
+{
+    json_t *two = need(json_pack("{s:I, s:I}", TOP_IN, (json_int_t)field_count(from, TOP_IN),
+                                 TOP_OUT, (json_int_t)field_count(from, TOP_OUT)));
+
+    if (json_object_set_new(totals, path, two) != 0) {
+        (void)need(NULL);
+    }
+}
+
+static json_t *make_totals(const json_t *process, const json_t *queues)
+{
+    json_t *totals = need(json_object());
+    const json_t *list = field_get(queues, "queues");
+
+    note_totals(totals, "", field_get(process, "totals"));
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *queue = json_array_get(list, i);
+        const char *path = json_string_value(json_object_get(queue, "path"));
+
+        if (path) {
+            note_totals(totals, path, field_get(queue, "totals"));
+        }
+    }
+    return totals;
+}
+
+void top_state_take(struct top_state *state, json_t *process, json_t *queues, double at)
+{
+    json_decref(state->process);
+    json_decref(state->queues);
+    json_decref(state->before);
+    state->process = process;
+    state->queues = queues;
+    state->before = state->now;
+    state->before_at = state->now_at;
+    state->now = make_totals(process, queues);
+    state->now_at = at;
+    text_cut(&state->trouble, 0);
+}
+
+double top_state_rate(const struct top_state *state, const char *path, const char *total)
+{
+    const json_t *before = json_object_get(state->before, path);
+    const json_t *now = json_object_get(state->now, path);
+    uint64_t then = field_count(before, total);
+    uint64_t later = field_count(now, total);
+
+    // The queue is new, or was removed and created again.
+    if (!before || !now || later < then || state->now_at <= state->before_at) {
+        return -1;
+    }
+    return (double)(later - then) / (state->now_at - state->before_at);
+}
+
+void top_state_free(struct top_state *state)
+{
+    json_decref(state->process);
+    json_decref(state->queues);
+    json_decref(state->before);
+    json_decref(state->now);
+    text_free(&state->search);
+    text_free(&state->trouble);
+}
 
 // Lines above and below the queues.
 #define HEAD_LINES 5
@@ -29,7 +106,7 @@ size_t top_view_rows(size_t height)
 }
 
 // Adds a line cut to the width, and frees it. Names in it are already escaped.
-static void add_line(const struct view *view, enum style style, struct text *line)
+static void add_view_line(const struct view *view, enum style style, struct text *line)
 {
     struct slice all = text_slice(line);
 
@@ -42,7 +119,7 @@ static void add_line(const struct view *view, enum style style, struct text *lin
 // The head
 //
 
-static void add_title(const struct view *view)
+static void add_broker_line(const struct view *view)
 {
     const json_t *process = view->state->process;
     struct text line = {0};
@@ -53,11 +130,11 @@ static void add_title(const struct view *view)
     text_add_escaped(&line, field_text(process, "host"), false);
     text_format(&line, ", up %s", units_seconds(field_number(process, "uptime_seconds")).text);
     text_put(&line, field_true(process, "draining") ? ", DRAINING" : "");
-    text_put(&line, view->state->held ? ", HELD" : "");
-    add_line(view, STYLE_STRONG, &line);
+    text_put(&line, view->state->paused ? ", PAUSED" : "");
+    add_view_line(view, STYLE_STRONG, &line);
 }
 
-static void add_jobs(const struct view *view)
+static void add_jobs_line(const struct view *view)
 {
     const json_t *process = view->state->process;
     struct text line = {0};
@@ -71,7 +148,7 @@ static void add_jobs(const struct view *view)
     text_put(&line, " buried, ");
     units_add_short(&line, field_count(process, "jobs.delayed"));
     text_put(&line, " delayed");
-    add_line(view, STYLE_PLAIN, &line);
+    add_view_line(view, STYLE_PLAIN, &line);
 }
 
 static void add_rate(struct text *line, double rate)
@@ -85,7 +162,7 @@ static void add_rate(struct text *line, double rate)
     }
 }
 
-static void add_rates(const struct view *view)
+static void add_rates_line(const struct view *view)
 {
     const json_t *process = view->state->process;
     struct text line = {0};
@@ -100,10 +177,10 @@ static void add_rates(const struct view *view)
     units_add_short(&line, field_count(process, "waiting"));
     text_put(&line, " wait; memory ");
     units_add_bytes(&line, field_count(process, "memory.used_bytes"));
-    add_line(view, STYLE_PLAIN, &line);
+    add_view_line(view, STYLE_PLAIN, &line);
 }
 
-static void add_state(const struct view *view)
+static void add_search_or_trouble(const struct view *view)
 {
     const struct top_state *state = view->state;
     struct text line = {0};
@@ -112,10 +189,10 @@ static void add_state(const struct view *view)
         text_put(&line, "search: ");
         text_add_escaped(&line, text_slice(&state->search), false);
         text_put(&line, state->typing ? "_" : "");
-        add_line(view, state->typing ? STYLE_STRONG : STYLE_ODD, &line);
+        add_view_line(view, state->typing ? STYLE_STRONG : STYLE_ODD, &line);
     } else {
         text_add_escaped(&line, text_slice(&state->trouble), false);
-        add_line(view, STYLE_BAD, &line);
+        add_view_line(view, STYLE_BAD, &line);
     }
 }
 
@@ -147,8 +224,8 @@ static void choose_columns(struct view *view)
 }
 
 // Adds a cell: names aligned left, numbers right, with a blank before each but the first.
-static void add_cell(const struct view *view, const struct top_column *column, enum style style,
-                     struct slice what)
+static void add_view_cell(const struct view *view, const struct top_column *column,
+                          enum style style, struct slice what)
 {
     size_t width = column->width ? column->width : view->name_width;
     struct slice kept = slice_of(what.ptr, text_fit(what, width));
@@ -163,7 +240,7 @@ static void add_cell(const struct view *view, const struct top_column *column, e
     }
 }
 
-static void add_titles(const struct view *view)
+static void add_column_titles(const struct view *view)
 {
     for (size_t i = 0; i < top_column_count; i++) {
         const struct top_column *column = &top_columns[i];
@@ -178,15 +255,15 @@ static void add_titles(const struct view *view)
                 text_cut(&title, column->width == title.len ? title.len - 1 : title.len);
                 text_put_char(&title, falls ? 'v' : '^');
             }
-            add_cell(view, column, i == view->state->column ? STYLE_MARK : STYLE_STRONG,
-                     text_slice(&title));
+            add_view_cell(view, column, i == view->state->column ? STYLE_MARK : STYLE_STRONG,
+                          text_slice(&title));
             text_free(&title);
         }
     }
     text_put_char(view->out, '\n');
 }
 
-static enum style style_of(const struct top_column *column, const json_t *queue)
+static enum style cell_style(const struct top_column *column, const json_t *queue)
 {
     if (column->kind == TOP_NAME) {
         return field_true(queue, "paused") ? STYLE_ODD : STYLE_PLAIN;
@@ -200,8 +277,8 @@ static enum style style_of(const struct top_column *column, const json_t *queue)
     return strcmp(column->field, "jobs.buried") == 0 ? STYLE_BAD : STYLE_PLAIN;
 }
 
-static void add_value(const struct view *view, const struct top_column *column, const json_t *queue,
-                      struct text *cell)
+static void add_cell_value(const struct view *view, const struct top_column *column,
+                           const json_t *queue, struct text *cell)
 {
     const char *path = json_string_value(json_object_get(queue, "path"));
 
@@ -227,22 +304,22 @@ static void add_value(const struct view *view, const struct top_column *column, 
     UNREACHABLE();
 }
 
-static void add_queue(const struct view *view, const json_t *queue)
+static void add_view_queue(const struct view *view, const json_t *queue)
 {
     for (size_t i = 0; i < top_column_count; i++) {
         const struct top_column *column = &top_columns[i];
         struct text cell = {0};
 
         if (is_shown(view, column)) {
-            add_value(view, column, queue, &cell);
-            add_cell(view, column, style_of(column, queue), text_slice(&cell));
+            add_cell_value(view, column, queue, &cell);
+            add_view_cell(view, column, cell_style(column, queue), text_slice(&cell));
             text_free(&cell);
         }
     }
     text_put_char(view->out, '\n');
 }
 
-static void add_queues(const struct view *view, size_t rows)
+static void add_view_queues(const struct view *view, size_t rows)
 {
     const json_t *queues = field_get(view->state->queues, "queues");
     size_t count = json_array_size(queues);
@@ -250,7 +327,7 @@ static void add_queues(const struct view *view, size_t rows)
 
     for (size_t i = first; i < first + rows; i++) {
         if (i < count) {
-            add_queue(view, json_array_get(queues, i));
+            add_view_queue(view, json_array_get(queues, i));
         } else {
             text_put_char(view->out, '\n');
         }
@@ -265,30 +342,21 @@ static void add_help(const struct view *view, size_t rows)
 {
     static const char *const lines[] = {
         "q        quit",
-        "< >      sort by the column before, or behind",
-        "r        the other way round",
-        "/        search by a part of the name; Enter ends, Escape forgets",
-        "up down  scroll, also by pages",
-        "space    hold the picture, and go on",
-        "+ -      look more often, or less",
-        "h        this, and back",
+        "< >      sort by the previous or next column",
+        "r        reverse the order",
+        "/        search in names; Enter keeps the search, Escape clears it",
+        "up down  scroll; also Page Up, Page Down, Home, End",
+        "space    pause or resume updates",
+        "+ -      update more or less often",
+        "h        show or hide this help",
     };
 
     for (size_t i = 0; i < rows; i++) {
         struct text line = {0};
 
         text_put(&line, i < sizeof lines / sizeof *lines ? lines[i] : "");
-        add_line(view, STYLE_PLAIN, &line);
+        add_view_line(view, STYLE_PLAIN, &line);
     }
-}
-
-static void add_foot(const struct view *view)
-{
-    struct text line = {0};
-
-    text_format(&line, "q quit  h help  < > sort  r reverse  / search  %s queues",
-                units_count(field_count(view->state->queues, "matched")).text);
-    add_line(view, STYLE_FAINT, &line);
 }
 
 // On a terminal with too few lines, only the first lines are shown.
@@ -310,19 +378,22 @@ void top_view(struct text *out, const struct top_state *state, size_t width, siz
 {
     struct view view = {.out = out, .state = state, .width = width, .colour = colour};
     size_t start = out->len;
+    struct text foot = {0};
 
     choose_columns(&view);
-    add_title(&view);
-    add_jobs(&view);
-    add_rates(&view);
-    add_state(&view);
+    add_broker_line(&view);
+    add_jobs_line(&view);
+    add_rates_line(&view);
+    add_search_or_trouble(&view);
     if (state->help) {
         text_put_char(out, '\n');
         add_help(&view, top_view_rows(height));
     } else {
-        add_titles(&view);
-        add_queues(&view, top_view_rows(height));
+        add_column_titles(&view);
+        add_view_queues(&view, top_view_rows(height));
     }
-    add_foot(&view);
+    text_format(&foot, "q quit  h help  < > sort  r reverse  / search  %s queues",
+                units_count(field_count(state->queues, "matched")).text);
+    add_view_line(&view, STYLE_FAINT, &foot);
     cut_lines(out, start, height);
 }

@@ -29,7 +29,7 @@ static bool end_event(struct events *events)
     return more;
 }
 
-static bool take_line(struct events *events, struct slice line)
+static bool take_event_line(struct events *events, struct slice line)
 {
     struct slice value;
 
@@ -65,7 +65,7 @@ bool events_feed(struct events *events, struct slice bytes)
         text_add(&events->line, slice_of(bytes.ptr, len));
         bytes = slice_from(bytes, end ? len + 1 : len);
         if (end) {
-            bool more = take_line(events, text_slice(&events->line));
+            bool more = take_event_line(events, text_slice(&events->line));
 
             text_cut(&events->line, 0);
             if (!more) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 // The largest whole number up to which a double is exact.
 #define EXACT_MAX 9007199254740992.0
@@ -27,6 +28,12 @@ void units_add_count(struct text *to, uint64_t number)
         }
         text_put_char(to, digits[i]);
     }
+}
+
+void units_add_noun(struct text *to, uint64_t number, const char *word)
+{
+    units_add_count(to, number);
+    text_format(to, " %s%s", word, number == 1 ? "" : "s");
 }
 
 // Values of one or two digits get a decimal.
@@ -138,6 +145,18 @@ struct quantity units_seconds(double seconds)
 
     units_add_seconds(&text, seconds);
     return quantity_of(&text);
+}
+
+struct quantity units_moment(double seconds)
+{
+    struct quantity moment = {"?"};
+    time_t whole = (time_t)seconds;
+    struct tm parts;
+
+    if (seconds >= 0 && seconds < 1e11 && localtime_r(&whole, &parts)) {
+        (void)strftime(moment.text, sizeof moment.text, "%Y-%m-%d %H:%M:%S", &parts);
+    }
+    return moment;
 }
 
 //

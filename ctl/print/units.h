@@ -11,6 +11,8 @@
 
 // 1,234,567
 void units_add_count(struct text *to, uint64_t number);
+// The number and the word, with a plural s unless the number is 1: "1 job", "1,234 jobs".
+void units_add_noun(struct text *to, uint64_t number, const char *word);
 // At most five columns: 999, 12.3k, 1.2M.
 void units_add_short(struct text *to, uint64_t number);
 // 12 B, 3.4 KiB, 5.6 MiB.
@@ -25,6 +27,8 @@ struct quantity {
 struct quantity units_count(uint64_t number);
 struct quantity units_bytes(uint64_t bytes);
 struct quantity units_seconds(double seconds);
+// `seconds` since 1970 as local time: 2026-11-27 14:45:58; "?" if that is not a time.
+struct quantity units_moment(double seconds);
 
 // Parses a whole number. False unless it is the whole text.
 bool units_read_count(const char *from, uint64_t *number);

@@ -213,7 +213,7 @@ class Changing(WithBroker):
         self.client.put(b"x")
         self.client.reserve()
         self.assertEqual(self.good("clear", "mail", "--yes"),
-                         "1 job deleted; 1 are held by workers, and left.\n")
+                         "1 job deleted; 1 skipped: held by a worker.\n")
 
     def test_what_does_not_go_together_is_refused_by_the_broker(self):
         self.client.put(b"x")

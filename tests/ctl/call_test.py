@@ -212,17 +212,17 @@ class Usage(unittest.TestCase):
 
     def test_what_makes_no_sense_is_said_so(self):
         for arguments, words in (
-                (["nonsense"], 'no command "nonsense"'), (["queues", "--nonsense"], "no option"),
+                (["nonsense"], 'unknown command "nonsense"'), (["queues", "--nonsense"], "unknown option"),
                 (["queues", "x"], "usage: tandemctl queues"), (["queue"], "queue QUEUE"),
                 (["queues", "--limit"], "--limit needs a value: --limit N"),
-                (["queues", "--limit", "ten"], '"ten" is not understood; it wants a number'),
+                (["queues", "--limit", "ten"], '"ten" is not valid: give a number'),
                 (["queues", "--json=1"], "--json takes no value"),
-                (["queues", "--sort", "color"], "it wants name ready"),
+                (["queues", "--sort", "color"], "give one of name ready"),
                 (["kick", "--older-than", "1y"], "a time such as"),
                 (["kick", "--larger-than", "x"], "a size such as"),
                 (["kick", "--priority", "9-1"], "a number, or two"),
                 (["kick", "--state", "ready,gone"], "ready"),
-                (["queues", "--yes"], '--yes has nothing to do with "queues"')):
+                (["queues", "--yes"], '--yes is not an option of "queues"')):
             with self.subTest(arguments=arguments):
                 self.assertIn(words, self.usage(*arguments))
 

@@ -35,13 +35,13 @@ class SingleJobs(program.WithApi):
         self.assertIn("move needs --to or --back", self.bad(program.USAGE, "move", "1"))
         self.assertIn("either --to or --back",
                       self.bad(program.USAGE, "move", "1", "--to", "a", "--back"))
-        self.assertIn("Name jobs by their numbers, or a queue", self.bad(program.USAGE, "kick"))
-        self.assertIn("no number of a job", self.bad(program.USAGE, "kick", "mail"))
+        self.assertIn("needs job ids, or a queue", self.bad(program.USAGE, "kick"))
+        self.assertIn("is not a job id", self.bad(program.USAGE, "kick", "mail"))
         self.assertIn("not both", self.bad(program.USAGE, "kick", "1", "--queue", "mail"))
         self.assertEqual(self.api.requests, [])
 
     def test_deleting_needs_a_yes(self):
-        self.assertIn('"Delete 2 jobs?" With --yes',
+        self.assertIn('"Delete 2 jobs?" needs a confirmation',
                       self.bad(program.UNCONFIRMED, "delete", "1", "2"))
         self.assertEqual(self.api.requests, [])
         self.assertEqual(self.good("delete", "1", "2", "--yes"), "2 jobs deleted.\n")
@@ -94,7 +94,7 @@ class Adding(program.WithApi):
         self.api.overrides["POST", "/api/v1/jobs"] = (201, {"id": 4, "joined": True})
         done = self.run_ctl("add", "mail", "x", "--unique", "k")
         self.assertEqual((done.returncode, done.stdout), (0, b"4\n"))
-        self.assertIn(b"live job of that key", done.stderr)
+        self.assertIn(b"live job has that key", done.stderr)
 
     def test_two_priorities_are_none(self):
         self.assertIn("one --priority", self.bad(program.USAGE, "add", "m", "x", "-p", "1-2"))
@@ -133,7 +133,7 @@ class ManyJobs(program.WithApi):
             with self.subTest(command=arguments[0]):
                 self.api.requests.clear()
                 self.assertRegex(self.bad(program.UNCONFIRMED, *arguments),
-                                 r'"\w+ 7 jobs of mail( to b| back)?\?" With --yes')
+                                 r'"\w+ 7 jobs of mail( to b| back)?\?" needs a confirmation')
                 self.assertEqual([body.get("dry_run") for body in self.asked()], [True])
                 self.api.requests.clear()
                 self.good(*arguments, "--yes")
@@ -157,8 +157,8 @@ class ManyJobs(program.WithApi):
         self.api.overrides["POST", OPERATIONS] = lambda request: (202, samples.operation(
             1, request.body, touched=1, skipped={"held": 3, "forbidden": 2, "refused": 1}))
         self.assertEqual(self.good("delete", "--queue", "mail", "--yes"),
-                         "1 job deleted; 3 are held by workers, and left; 2 you may not change; "
-                         "1 were refused for want of room.\n")
+                         "1 job deleted; 3 skipped: held by a worker; 2 skipped: access denied; "
+                         "1 skipped: the target has no room.\n")
 
     def test_an_operation_is_followed_to_its_end(self):
         self.api.steps = 4
@@ -181,13 +181,13 @@ class ManyJobs(program.WithApi):
         self.api.operations[1] = samples.operation(1, {"action": "kick", "queue": "mail"},
                                                    "running", touched=4)
         self.assertEqual(self.good("cancel", "1"),
-                         "Operation 1 is cancelled, with 4 jobs touched.\n")
+                         "Operation 1 is cancelled: 4 jobs changed.\n")
 
 
 class Policies(program.WithApi):
     def test_a_policy_is_set_with_all_that_it_says(self):
         self.assertEqual(self.good("policy", "set", "a/*", "max_jobs=5", "dead_queue=x=y",
-                                   "position=3"), "a/* has this policy now.\n")
+                                   "position=3"), "a/* has the new policy.\n")
         asked = self.api.requests[-1]
         self.assertEqual((asked.method, asked.target), ("PUT", "/api/v1/policies/a%2F%2A"))
         self.assertEqual(asked.body, {"max_jobs": "5", "dead_queue": "x=y", "position": 3})
@@ -197,10 +197,10 @@ class Policies(program.WithApi):
     def test_words_that_say_nothing_are_told(self):
         for words, told in ((["set", "a", "max_jobs"], "is not KEY=VALUE"),
                             (["set", "a", "=5"], "is not KEY=VALUE"),
-                            (["set", "a", "position=first"], "position is a number"),
-                            (["set", "a", "position=1000000001"], "position is a number"),
-                            (["delete", "a", "b"], "takes a glob and nothing else"),
-                            (["put", "a"], "followed by show, set or delete")):
+                            (["set", "a", "position=first"], "is not a number from 0"),
+                            (["set", "a", "position=1000000001"], "is not a number from 0"),
+                            (["delete", "a", "b"], "takes only a glob"),
+                            (["put", "a"], "give show, set or delete")):
             with self.subTest(words=words):
                 self.assertIn(told, self.bad(program.USAGE, "policy", *words))
         self.bad(program.USAGE, "policy", "set")
@@ -213,7 +213,7 @@ class Policies(program.WithApi):
 
     def test_a_policy_is_deleted(self):
         self.assertEqual(self.good("policy", "delete", "mail*"),
-                         "mail* has no policy of the run time any more.\n")
+                         "mail* has no run-time policy.\n")
         self.bad(program.NOT_FOUND, "policy", "delete", "mail*")
 
 
@@ -237,12 +237,12 @@ class Broker(program.WithApi):
         self.assertEqual(self.api.requests[0].body,
                          {"action": "pause", "queues": "m*", "pause_seconds": 3600})
         self.assertEqual(self.good("resume", "--queues", "*"), "7 queues resumed.\n")
-        self.assertIn("takes some time", self.bad(program.USAGE, "pause", "mail", "--for=0"))
-        self.assertIn("name one queue", self.bad(program.USAGE, "pause"))
+        self.assertIn("must be more than 0", self.bad(program.USAGE, "pause", "mail", "--for=0"))
+        self.assertIn("give either one queue", self.bad(program.USAGE, "pause"))
 
     def test_a_queue_is_kept_and_limited(self):
-        self.assertIn("stays", self.good("keep", "new one"))
-        self.assertIn("goes when", self.good("forget", "mail"))
+        self.assertIn("is kept even", self.good("keep", "new one"))
+        self.assertIn("is deleted when", self.good("forget", "mail"))
         self.bad(program.NOT_FOUND, "forget", "none")
         self.good("limit", "mail", "--high", "9", "--low=7")
         self.assertEqual([(one.method, one.path, one.body) for one in self.api.requests],
@@ -254,7 +254,7 @@ class Broker(program.WithApi):
 
     def test_a_schedule_is_made_run_and_dropped(self):
         self.assertRegex(self.good("schedule-put", "daily", "@daily", "reports"),
-                         r"^daily comes next at 20\d\d-")
+                         r"^daily runs next at 20\d\d-")
         self.good("schedule-put", "s", "5 * * * *", "q", "body", "--timezone", "UTC", "--missed=once",
                   "--overlap", "skip", "--new-priority", "7", "--ttr", "60")
         self.assertEqual([(one.method, one.path, one.body) for one in self.api.requests],
@@ -263,9 +263,9 @@ class Broker(program.WithApi):
                            {"cron": "5 * * * *", "queue": "q", "body": "body", "timezone": "UTC",
                             "missed": "once", "overlap": "skip", "priority": 7, "ttr_seconds": 60})])
         self.assertEqual(self.good("schedule-run", "nightly"), "4712\n")
-        self.assertIn("nightly comes next at", self.good("schedule-replan", "nightly"))
+        self.assertIn("nightly runs next at", self.good("schedule-replan", "nightly"))
         self.bad(program.NOT_FOUND, "schedule-replan", "none")
-        self.assertIn("nightly is what the configuration says",
+        self.assertIn("nightly is deleted",
                       self.good("schedule-drop", "nightly"))
         self.bad(program.NOT_FOUND, "schedule-run", "none")
         self.bad(program.NOT_FOUND, "schedule-drop", "none")
@@ -279,17 +279,17 @@ class Broker(program.WithApi):
         self.assertIn("on or off", self.bad(program.USAGE, "drain", "maybe"))
 
     def test_commands_of_a_client_are_logged_and_no_longer(self):
-        self.assertIn("Its commands are logged", self.good("log-commands", "10.0.0.7"))
+        self.assertIn("logs the commands of this client", self.good("log-commands", "10.0.0.7"))
         self.assertEqual(self.api.logged, "10.0.0.7")
         self.assertEqual(json.loads(self.good("log-commands", "17", "--json")),
                          {"log_commands": "17"})
-        self.assertIn("No client", self.good("log-commands", "off"))
+        self.assertIn("No commands", self.good("log-commands", "off"))
         self.assertEqual(self.api.logged, "")
         self.bad(program.USAGE, "log-commands")
         self.bad(program.USAGE, "log-commands", "1", "2")
 
     def test_the_pause_of_an_endpoint_is_ended(self):
-        self.assertIn("tried again", self.good("push-resume", "mail.*"))
+        self.assertIn("tries the endpoint again", self.good("push-resume", "mail.*"))
         self.assertEqual(json.loads(self.good("push-resume", "mail.*", "--json"))["section"],
                          "mail.*")
         self.bad(program.NOT_FOUND, "push-resume", "other")
@@ -298,10 +298,10 @@ class Broker(program.WithApi):
     def test_a_configuration_that_is_wrong_is_a_failure(self):
         self.assertIn("read again", self.good("reload"))
         self.api.overrides["POST", "/api/v1/reload"] = (200, {"reloaded": False})
-        self.assertIn("log says what", self.bad(program.FAILED, "reload"))
+        self.assertIn("see the broker's log", self.bad(program.FAILED, "reload"))
         self.api.overrides["POST", "/api/v1/reload"] = (
             200, {"reloaded": False, "why": "/etc/t.conf:3: there is no key \x1b[1m"})
-        self.assertIn("as it was: /etc/t.conf:3: there is no key \\x1b[1m",
+        self.assertIn("was changed: /etc/t.conf:3: there is no key \\x1b[1m",
                       self.bad(program.FAILED, "reload"))
 
 

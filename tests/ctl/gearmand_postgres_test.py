@@ -49,7 +49,7 @@ class Postgres(gearmand_test.WithGearmand):
         wanted = gearmand_test.drain(gearmand.port, [*functions, b"p"])
         gearmand.end()
         self.assertEqual((done.returncode, done.stderr), (0, b""))
-        self.assertRegex(done.stdout, rb"^%d jobs? brought in" % sum(map(len, wanted.values())))
+        self.assertRegex(done.stdout, rb"^%d jobs? imported" % sum(map(len, wanted.values())))
         port = int(self.broker.addresses["gearman"][0].rsplit(":", 1)[1])
         found = gearmand_test.drain(port, [*functions, b"p"])
         self.assertEqual(sorted(found.pop(b"p")), sorted(wanted.pop(b"p")))

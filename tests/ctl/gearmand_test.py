@@ -169,7 +169,7 @@ class Replay(WithGearmand):
                 for function in functions:
                     # A job without a unique key has none here, and an empty one there.
                     self.assertEqual(found[function], wanted[function])
-                self.assertRegex(done, rf"^{sum(map(len, wanted.values()))} jobs? brought in")
+                self.assertRegex(done, rf"^{sum(map(len, wanted.values()))} jobs? imported")
 
 
 class Sqlite(WithGearmand):
@@ -189,7 +189,7 @@ class Sqlite(WithGearmand):
         files = {path: path.read_bytes() for path in self.folder.glob("queue.db*")}
         self.assertEqual(len(files), 2)
         self.assertEqual(self.good("import", self.source),
-                         "2 jobs brought in, 0 joined, 0 refused.\n")
+                         "2 jobs imported, 0 joined, 0 refused.\n")
         self.assertEqual([job["body"]["data"] for job in self.exported()], ["one", "two"])
         self.assertEqual({path: path.read_bytes() for path in self.folder.glob("queue.db*")}, files)
 
@@ -226,7 +226,7 @@ class Sqlite(WithGearmand):
         for row in range(2, 6):
             self.assertIn(f"gearman_queue, at {row}: ", done.stderr.decode())
         done = self.run_ctl("import", self.source, "--repair")
-        self.assertEqual(done.stdout, b"1 job brought in, 0 joined, 0 refused.\n")
+        self.assertEqual(done.stdout, b"1 job imported, 0 joined, 0 refused.\n")
 
     def test_what_gearmand_still_uses_is_refused(self):
         gearmand = Gearmand(self, "-q", "libsqlite3", "--libsqlite3-db", str(self.file))
@@ -266,14 +266,14 @@ class Dump(WithGearmand):
         rows = b"('a','f',1,'it\\'s\\0',0),\n('b','f',0,0x4142,0)"
         dump.write_bytes(b"INSERT INTO `gearman_queue` VALUES " + rows + b";\n")
         self.assertEqual(self.good("import", f"gearmand-mysql-dump:{dump}"),
-                         "2 jobs brought in, 0 joined, 0 refused.\n")
+                         "2 jobs imported, 0 joined, 0 refused.\n")
         self.assertEqual([job["body"]["data"] for job in self.exported()], ["aXQncwA=", "AB"])
         dump.write_bytes(b"INSERT INTO `gearman_queue` VALUES\n('c','f',1,'x',0),\n('d','f")
         done = self.run_ctl("import", f"gearmand-mysql-dump:{dump}")
         self.assertEqual((done.returncode, done.stdout), (program.FAILED, b""))
         self.assertIn("line, at 3: the dump ends within a value", done.stderr.decode())
         done = self.run_ctl("import", f"gearmand-mysql-dump:{dump}", "--repair")
-        self.assertEqual(done.stdout, b"1 job brought in, 0 joined, 0 refused.\n")
+        self.assertEqual(done.stdout, b"1 job imported, 0 joined, 0 refused.\n")
 
     def test_a_dump_without_the_table_is_no_dump_of_an_empty_one(self):
         dump = self.folder / "dump.sql"
@@ -288,7 +288,7 @@ class Dump(WithGearmand):
                      "LOCK TABLES `gearman_queue` WRITE;\nUNLOCK TABLES;\n"):
             dump.write_text(text)
             self.assertEqual(self.good("import", f"gearmand-mysql-dump:{dump}"),
-                             "0 jobs brought in, 0 joined, 0 refused.\n", text)
+                             "0 jobs imported, 0 joined, 0 refused.\n", text)
 
 
 del broker_test

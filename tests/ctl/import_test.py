@@ -77,7 +77,7 @@ class OutAndIn(broker_test.WithBroker):
         self.fill()
         path = self.folder / "jobs"
         done = self.run_ctl("export", str(path))
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b"54 jobs.\n"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b"54 jobs exported.\n"))
         before = path.read_text()
         self.assertEqual(self.run_ctl("export").stdout.decode(), before)
         self.assertEqual([job["state"] for job in bare(before)[-2:]], ["buried"] * 2)
@@ -85,7 +85,7 @@ class OutAndIn(broker_test.WithBroker):
         self.empty()
         self.assertEqual(self.run_ctl("export").stdout, b"")
         self.assertEqual(self.good("import", str(path)),
-                         "54 jobs brought in, 0 joined, 0 refused.\n")
+                         "54 jobs imported, 0 joined, 0 refused.\n")
         after = self.run_ctl("export", "-").stdout.decode()
         self.assertEqual(bare(after), bare(before))
         self.assertEqual(sorted(os.listdir(self.folder)), ["jobs", "journal", "tandemd.conf"])
@@ -96,7 +96,7 @@ class OutAndIn(broker_test.WithBroker):
         lines = b'{"queue": "a", "body": "x"}\n{"queue": 5}\n\n{"queue": "a"}\nnonsense'
         done = self.run_ctl("import", "-", stdin=lines)
         self.assertEqual(done.returncode, program.FAILED)
-        self.assertEqual(done.stdout, b"2 jobs brought in, 0 joined, 2 refused.\n")
+        self.assertEqual(done.stdout, b"2 jobs imported, 0 joined, 2 refused.\n")
         for number in 2, 5:
             self.assertIn(f"tandemctl: -, line {number}: ", done.stderr.decode())
         done = self.run_ctl("import", "-", "--json", "--from", "4", stdin=lines)
@@ -107,7 +107,7 @@ class OutAndIn(broker_test.WithBroker):
         lines = b'{"queue": "a", "body": "x"}\n\0\0\n{"queue": "a", "body": "y"}\n'
         done = self.run_ctl("import", "-", stdin=lines)
         self.assertEqual(done.returncode, program.FAILED)
-        self.assertEqual(done.stdout, b"2 jobs brought in, 0 joined, 1 refused.\n")
+        self.assertEqual(done.stdout, b"2 jobs imported, 0 joined, 1 refused.\n")
         self.assertIn("tandemctl: -, line 2: there is a NUL byte in it", done.stderr.decode())
 
     def test_the_last_moment_that_a_job_can_wait_for_comes_back(self):
@@ -132,13 +132,13 @@ class OutAndIn(broker_test.WithBroker):
         state.write_text(f"tandem import: line 4001 of {about.st_size} bytes of "
                          f"{int(about.st_mtime)}\n")
         done = self.run_ctl("import", str(path))
-        self.assertEqual(done.stdout, b"1,000 jobs brought in, 0 joined, 0 refused.\n")
-        self.assertIn("as far as line 4000", done.stderr.decode())
+        self.assertEqual(done.stdout, b"1,000 jobs imported, 0 joined, 0 refused.\n")
+        self.assertIn("up to line 4000", done.stderr.decode())
         self.assertFalse(state.exists())
         state.write_text("tandem import: line 2 of 7 bytes of 1\n")
         self.assertIn("has changed", self.run_ctl("import", str(path)).stderr.decode())
         self.assertEqual(self.good("import", str(path), "--from", "4991"),
-                         "10 jobs brought in, 0 joined, 0 refused.\n")
+                         "10 jobs imported, 0 joined, 0 refused.\n")
 
     def test_what_the_broker_takes_only_in_parts_is_sent_so(self):
         large = {"queue": "large", "body": "x" * 60000}
@@ -146,7 +146,7 @@ class OutAndIn(broker_test.WithBroker):
         self.config.write_text("[admin]\nmax_body = 100000\n")
         self.good("reload")
         self.assertEqual(self.good("import", "-", stdin=lines),
-                         "40 jobs brought in, 0 joined, 0 refused.\n")
+                         "40 jobs imported, 0 joined, 0 refused.\n")
 
     def test_files_that_are_not_there_are_named(self):
         self.assertIn("nowhere", self.run_ctl("import", "nowhere").stderr.decode())

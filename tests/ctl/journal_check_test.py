@@ -47,14 +47,14 @@ class Journals(unittest.TestCase):
     def test_a_good_journal_is_counted(self):
         self.broker.stop()
         self.assertRegex(self.check(program.DONE),
-                         r"3 ready, 1 delayed, 0 buried jobs in 1 queue\.\nThe journal is good\.")
+                         r"3 ready, 1 delayed, 0 buried jobs in 1 queue\.\nThe journal is intact\.")
         found = json.loads(self.check(program.DONE, "--json"))
         self.assertEqual((found["damaged"], found["ready"], found["findings"]), (False, 3, []))
 
     def test_a_journal_of_a_broker_that_was_killed_is_good(self):
         self.broker.process.kill()
         self.broker.process.wait()
-        self.assertIn("The journal is good.", self.check(program.DONE))
+        self.assertIn("The journal is intact.", self.check(program.DONE))
 
     def test_a_journal_in_use_is_left_alone(self):
         done = program.run("journal-check", str(self.folder))
@@ -71,7 +71,7 @@ class Journals(unittest.TestCase):
         text = self.check(program.FAILED)
         self.assertRegex(text, r"journal.0000000001, offset \S+: a record has a wrong checksum, .* lost")
         self.assertIn("2 ready, 1 delayed", text)
-        self.assertIn("tandemd --repair keeps what is good", text)
+        self.assertIn("tandemd --repair keeps its intact jobs", text)
         done = program.run("journal-check", str(self.folder), "--json")
         found = json.loads(done.stdout)
         self.assertEqual((done.returncode, found["damaged"]), (program.FAILED, True))

@@ -895,7 +895,7 @@ class Words(WithFolder):
     def test_without_an_address_it_asks_for_one(self):
         done = self.run_ctl()
         self.assertEqual(done.returncode, program.USAGE)
-        self.assertIn("from where?", done.stderr)
+        self.assertIn("give FROM", done.stderr)
 
 
 if __name__ == "__main__":

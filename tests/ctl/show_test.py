@@ -30,7 +30,7 @@ class Lists(program.WithApi):
         self.api.draining = True
         text = self.good("status")
         self.assertIn("draining: new jobs are refused", text)
-        self.assertIn("2 buried jobs wait for a person", text)
+        self.assertIn("2 buried jobs wait to be examined", text)
 
     def test_queues_stand_in_a_table_with_numbers_at_the_right(self):
         lines = self.good("queues").splitlines()
@@ -65,7 +65,7 @@ class Lists(program.WithApi):
     def test_an_empty_list_says_so(self):
         done = self.run_ctl("queues", "--search", "nothing")
         self.assertEqual((done.returncode, done.stdout), (0, b""))
-        self.assertIn(b"no such queue", done.stderr)
+        self.assertIn(b"No queues match", done.stderr)
 
     def test_jobs_are_listed_by_state(self):
         self.api.jobs[9] = samples.job(9, state="buried", key="k", attempts=3)
@@ -109,7 +109,7 @@ class Things(program.WithApi):
                                              rate_left_seconds=90))
         text = self.good("queue", "slow")
         self.assertIn("by its rate, for 1m 30s more", text)
-        self.assertIn("as many jobs are held as may be", text)
+        self.assertIn("the maximum number of jobs is running", text)
 
     def test_a_name_of_any_bytes_is_one_part_of_the_path(self):
         self.api.queues.append(samples.queue("a/b ?%&ü.."))
@@ -152,7 +152,7 @@ class Things(program.WithApi):
             self.assertIn("complete", text)
             self.assertTrue(text.endswith("\nthe result\n"), text)
         self.api.overrides["GET", path] = (200, samples.ended_job(7, None, kept="too_large"))
-        self.assertIn("without its data, which was too large", self.good("result", "7"))
+        self.assertIn("without its data, which is too large", self.good("result", "7"))
         self.api.overrides["GET", f"{path}/result"] = (200, b"\0ok")
         self.assertEqual(self.run_ctl("result", "7", "--raw").stdout, b"\0ok")
         self.assertEqual(self.run_ctl("result", "H:host:x").returncode, program.USAGE)
@@ -188,19 +188,19 @@ class Things(program.WithApi):
 
     def test_the_journal_says_what_it_keeps(self):
         text = self.good("journal")
-        self.assertIn("64.0 MiB on disk, 5.0 MiB of jobs that live", text)
+        self.assertIn("64.0 MiB on disk, 5.0 MiB of live jobs", text)
         self.api.overrides["GET", "/api/v1/journal"] = (200, samples.journal(enabled=False))
-        self.assertEqual(self.good("journal"), "There is no journal: jobs are in memory only.\n")
+        self.assertEqual(self.good("journal"), "There is no journal: jobs are kept in memory only.\n")
 
     def test_policies_say_what_holds_and_where_it_stands(self):
         self.api.policies.append(samples.policy("new", "api", 5, "there is no key `x`"))
         self.assertEqual(rows(self.good("policies")),
-                         [["GLOB", "POSITION", "ORIGIN", "SAYS"],
+                         [["GLOB", "POSITION", "ORIGIN", "SETTINGS"],
                           ["mail*", "10", "api", "rate = 5/m, max_jobs = 5"],
                           ["*", "-", "/etc/tandem/tandemd.conf:12", "count_releases = true"],
-                          ["new", "5", "api", "does not hold: there is no key `x`"]])
+                          ["new", "5", "api", "does not apply: there is no key `x`"]])
         self.api.policies.clear()
-        self.assertEqual(self.good("policies"), "No queue has a policy.\n")
+        self.assertEqual(self.good("policies"), "There are no policies.\n")
 
     def test_a_policy_is_shown_by_itself_and_with_its_queue(self):
         said = self.good("policy", "show", "mail*")
@@ -215,7 +215,7 @@ class Things(program.WithApi):
                          [["journal.fsync", "50", "always"], ["admin.listen", "127.0.0.1:9180",
                                                               "yes"]])
         self.assertNotIn("admin", self.good("config", "journal"))
-        self.assertIn("no setting", self.bad(program.NOT_FOUND, "config", "jour"))
+        self.assertIn("unknown setting", self.bad(program.NOT_FOUND, "config", "jour"))
 
     def test_metrics_come_as_they_are(self):
         self.assertEqual(self.good("metrics"), "# TYPE tandem_jobs gauge\ntandem_jobs 17\n")

@@ -44,7 +44,7 @@ class Questions(OnTerminal):
                 asked.expect(r"\[y/N\]")
                 asked.type(answer)
                 self.assertEqual(asked.end(), program.UNCONFIRMED)
-                asked.expect("nothing was done")
+                asked.expect("nothing was changed")
                 self.assertEqual(self.actions(), ["dry"])
 
     def test_a_job_by_its_number_is_asked_for_too(self):
@@ -95,7 +95,7 @@ class Progress(OnTerminal):
         shown.type("\x03")
         self.assertEqual(shown.end(), program.INTERRUPTED)
         self.assertEqual(self.api.operations[1]["state"], "cancelled")
-        shown.expect(r"cancelled: \d+ of about 70 jobs are done, and stay so")
+        shown.expect(r"cancelled: \d+ of about 70 jobs were changed")
 
     def test_ctrl_c_while_an_answer_is_awaited_cancels_it_too(self):
         self.api.steps = NEVER
@@ -120,7 +120,7 @@ class Progress(OnTerminal):
         shown.expect(r"\d+ %")
         self.api.operations[1]["state"] = "cancelled"
         self.assertEqual(shown.end(), program.FAILED)
-        shown.expect("somebody has cancelled it")
+        shown.expect("another client has cancelled the operation")
 
     def test_without_a_terminal_there_is_no_bar(self):
         self.api.steps = 5

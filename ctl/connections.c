@@ -1,34 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/peers.h"
+#include "ctl/commands.h"
 
 #include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
 #include "ctl/print/units.h"
 
-static const struct grid_column columns[] = {
+static const struct grid_column connection_columns[] = {
     {"ID", true, false},     {"PROTOCOL", false, false}, {"PEER", false, false},
     {"CALLER", false, true}, {"FOR", true, false},       {"ROLE", false, false},
     {"QUEUES", true, false}, {"HOLDS", true, false},     {"IN", true, false},
     {"OUT", true, false},    {"UNREAD", true, false},    {NULL, false, false},
 };
 
-static void add_role(struct grid *grid, const json_t *connection)
-{
-    bool worker = field_true(connection, "worker");
-    bool producer = field_true(connection, "producer");
-    bool waiting = field_true(connection, "waiting");
-
-    grid_format(grid, STYLE_PLAIN, "%s%s%s",
-                worker     ? "worker"
-                : producer ? "producer"
-                           : "-",
-                worker && producer ? ", producer" : "", waiting ? ", waiting" : "");
-}
-
-static void add_row(struct grid *grid, const json_t *connection)
+static void add_connection_row(struct grid *grid, const json_t *connection)
 {
     struct slice caller = field_text(connection, "caller");
+    bool worker = field_true(connection, "worker");
+    bool producer = field_true(connection, "producer");
 
     if (caller.len == 0) {
         caller = field_text(connection, "client_id");
@@ -40,7 +29,12 @@ static void add_row(struct grid *grid, const json_t *connection)
     grid_cell(grid, STYLE_PLAIN, field_text(connection, "peer"));
     grid_cell(grid, caller.len ? STYLE_PLAIN : STYLE_FAINT, caller.len ? caller : SLICE("-"));
     grid_seconds(grid, field_number(connection, "connected_seconds"));
-    add_role(grid, connection);
+    grid_format(grid, STYLE_PLAIN, "%s%s%s",
+                worker     ? "worker"
+                : producer ? "producer"
+                           : "-",
+                worker && producer ? ", producer" : "",
+                field_true(connection, "waiting") ? ", waiting" : "");
     grid_count(grid, STYLE_PLAIN, field_count(connection, "subscriptions"));
     grid_count(grid, STYLE_PLAIN, field_count(connection, "jobs_held"));
     grid_bytes(grid, field_count(connection, "received_bytes"));
@@ -48,13 +42,13 @@ static void add_row(struct grid *grid, const json_t *connection)
     grid_bytes(grid, field_count(connection, "unread_bytes"));
 }
 
-static enum outcome list(struct context *context, struct text *path, const char *empty)
+static enum outcome print_connections(struct context *context, struct text *path, const char *empty)
 {
-    const struct listing listing = {.path = text_string(path),
-                                    .key = "connections",
-                                    .columns = columns,
-                                    .row = add_row,
-                                    .empty = empty};
+    const struct api_list listing = {.path = text_string(path),
+                                     .key = "connections",
+                                     .columns = connection_columns,
+                                     .row = add_connection_row,
+                                     .empty = empty};
     enum outcome outcome = listing_print(context, &listing);
 
     text_free(path);
@@ -67,7 +61,7 @@ enum outcome run_workers(struct context *context)
 
     text_put(&path, "/api/v1/workers");
     path_add_text(&path, "queue", context->count ? context->words[0] : NULL);
-    return list(context, &path, "Nobody takes jobs.");
+    return print_connections(context, &path, "No workers.");
 }
 
 //
@@ -77,7 +71,7 @@ enum outcome run_workers(struct context *context)
 #define COUNT(path) units_count(field_count(connection, path)).text
 #define BYTES(path) units_bytes(field_count(connection, path)).text
 
-static void add_lists(struct context *context, const json_t *connection)
+static void add_queues_and_jobs(struct context *context, const json_t *connection)
 {
     const json_t *queues = field_get(connection, "queues");
     const json_t *jobs = field_get(connection, "jobs");
@@ -111,49 +105,33 @@ static void add_connection(struct context *context, const json_t *connection)
     fact_title(context, text_slice(&title));
     text_free(&title);
     if (field_is_set(connection, "caller")) {
-        fact_text(context, "speaks for", field_text(connection, "caller"));
+        fact_text(context, "identity", field_text(connection, "caller"));
     }
     if (field_is_set(connection, "client_id")) {
-        fact_text(context, "calls itself", field_text(connection, "client_id"));
+        fact_text(context, "client id", field_text(connection, "client_id"));
     }
     fact(context, "connected", "for %s",
          units_seconds(field_number(connection, "connected_seconds")).text);
     fact(context, "work", "takes from %s queues, holds %s jobs, waits for the end of %s%s",
          COUNT("subscriptions"), COUNT("jobs_held"), COUNT("watches"),
          field_true(connection, "waiting") ? "; waits for a job now" : "");
-    fact(context, "bytes", "%s in, %s out, %s not read yet; %s kept for it",
-         BYTES("received_bytes"), BYTES("sent_bytes"), BYTES("unread_bytes"), BYTES("kept_bytes"));
-    add_lists(context, connection);
-}
-
-static enum outcome show(struct context *context)
-{
-    struct text path = {0};
-    struct reply reply = {0};
-    enum outcome outcome;
-
-    text_put(&path, "/api/v1/connections");
-    path_add_name(&path, context->words[0]);
-    outcome = ask(context, "GET", text_string(&path), NULL, &reply);
-    if (outcome == OUTCOME_DONE && context->options->json) {
-        outcome = print_json(context, &reply);
-    } else if (outcome == OUTCOME_DONE) {
-        add_connection(context, reply.json);
-        outcome = print(context);
-    }
-    reply_free(&reply);
-    text_free(&path);
-    return outcome;
+    fact(context, "bytes", "%s in, %s out, %s not read yet; %s of memory", BYTES("received_bytes"),
+         BYTES("sent_bytes"), BYTES("unread_bytes"), BYTES("kept_bytes"));
+    add_queues_and_jobs(context, connection);
 }
 
 enum outcome run_connections(struct context *context)
 {
     struct text path = {0};
+    enum outcome outcome;
 
-    if (context->count > 0) {
-        return show(context);
-    }
     text_put(&path, "/api/v1/connections");
-    path_add_text(&path, "protocol", context->options->protocol);
-    return list(context, &path, "There is no such connection.");
+    if (context->count == 0) {
+        path_add_text(&path, "protocol", context->options->protocol);
+        return print_connections(context, &path, "No connections.");
+    }
+    path_add_name(&path, context->words[0]);
+    outcome = command_show(context, "GET", text_string(&path), NULL, add_connection);
+    text_free(&path);
+    return outcome;
 }
