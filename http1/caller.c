@@ -83,14 +83,6 @@ static bool is_address(struct slice name)
     return inet_pton(v6 ? AF_INET6 : AF_INET, text, &addr) == 1;
 }
 
-static void keep_host(struct http1_shared *shared, struct slice host)
-{
-    if (host.len <= sizeof shared->host) {
-        memcpy(shared->host, host.ptr, host.len);
-        shared->host_len = (uint8_t)host.len;
-    }
-}
-
 // Whether the value of Host is an IP address, localhost, or one of options->hosts: under another
 // name, a foreign page might pretend to be of the same origin (DNS rebinding). Caches the last
 // address or localhost, since most requests have the same Host.
@@ -105,7 +97,10 @@ static bool host_allowed(struct http1_shared *shared, struct slice host)
         return false;
     }
     if (is_address(name) || http1_same_word(name, SLICE("localhost"))) {
-        keep_host(shared, host);
+        if (host.len <= sizeof shared->host) {
+            memcpy(shared->host, host.ptr, host.len);
+            shared->host_len = (uint8_t)host.len;
+        }
         return true;
     }
     return http1_list_names(shared->options->hosts, name);

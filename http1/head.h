@@ -2,6 +2,16 @@
 #ifndef TANDEM_HTTP1_HEAD_H
 #define TANDEM_HTTP1_HEAD_H
 
+// Reads the head of a request with http-parser: method, version, target, body framing, and the
+// headers that HTTP/1.1 or the user of this library needs, given by a table of names. All other
+// headers are ignored.
+//
+// http-parser alone accepts heads that other parsers read differently, which allows request
+// smuggling. head.c lists the checks that it does not make. A head that is accepted here means the
+// same to every parser.
+//
+// Nothing is allocated or copied: the slices are in the caller's input.
+
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
@@ -9,52 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Checks a request's head strictly, byte by byte, before http-parser reads it (fields.h). A head
-// that passes means the same to every parser. Input that parsers interpret differently is refused,
-// because it allows request smuggling: a line without CRLF, a folded line, a blank before a colon,
-// control bytes, more than one blank in the request line, a version other than 1.0 and 1.1.
-//
-// Nothing is allocated or copied; the slices are in the caller's input.
-
 // The most lines after the request line.
 #define HTTP1_HEADERS_MAX 100
-
-enum http1_head_verdict {
-    HTTP1_HEAD_MORE, // valid so far
-    HTTP1_HEAD_DONE, // complete
-    HTTP1_HEAD_BAD,
-    HTTP1_HEAD_VERSION, // neither HTTP/1.0 nor HTTP/1.1
-    HTTP1_HEAD_LONG     // more bytes or lines than are allowed
-};
-
-// The progress of a check. Initialized to zero.
-struct http1_head_scan {
-    size_t checked; // bytes of complete lines, which are not checked again
-    unsigned lines; // the number of those lines
-    bool odd;       // some of them are odd lines
-};
-
-// A head that passed the check.
-struct http1_head {
-    struct slice bytes; // including the empty line at its end
-    bool odd;           // has lines whose name is not a token; they are ignored
-};
-
-// Checks the input, which begins at the same byte as in the last call; a head may have at most
-// `max` bytes. DONE: sets `*head`, in the input. The result does not depend on how the bytes were
-// split.
-enum http1_head_verdict http1_head_check(struct http1_head_scan *scan, struct slice input,
-                                         size_t max, struct http1_head *head);
-
-// Finds the next odd line after `*line`, or the first one if that is empty. False: there is no
-// other. The line includes its CRLF.
-bool http1_head_next_odd(const struct http1_head *head, struct slice *line);
-
-// The parsed head of a request, by http-parser: method, version, target, body framing, and the
-// headers that HTTP/1.1 or the user of this library needs, given by a table of names. All other
-// headers are ignored.
-//
-// Nothing is allocated or copied: the slices are in the head's bytes, and valid as long as these.
 
 enum http1_method {
     HTTP1_GET,
@@ -107,7 +73,9 @@ struct http1_names {
 // stay valid, all different, each of 1 to HTTP1_NAME_MAX bytes.
 void http1_names_begin(struct http1_names *names, const char *const *own, unsigned count);
 
+// A parsed head.
 struct http1_fields {
+    size_t head_len; // bytes, including the empty line
     enum http1_method method;
     bool version_1_0;
     bool keep_alive; // according to the version and Connection
@@ -121,10 +89,28 @@ struct http1_fields {
     struct slice values[HTTP1_FIELD_MAX];
 };
 
-// Parses a head that has passed http1_head_check(). False if http-parser refuses it: then only
-// method and version are valid. For HTTP1_OTHER_METHOD only method, version and target are parsed.
-bool http1_fields_read(const struct http1_head *head, const struct http1_names *names,
-                       struct http1_fields *fields);
+enum http1_head_verdict {
+    HTTP1_HEAD_MORE,    // valid so far
+    HTTP1_HEAD_DONE,    // complete
+    HTTP1_HEAD_BAD,     // a line is malformed
+    HTTP1_HEAD_VERSION, // neither HTTP/1.0 nor HTTP/1.1
+    HTTP1_HEAD_LONG,    // more bytes or lines than are allowed
+    HTTP1_HEAD_REFUSED  // complete, but the target or a length is invalid
+};
+
+// The progress of a head that arrives in pieces. Initialized to zero.
+struct http1_head_scan {
+    size_t checked; // bytes of complete lines, which are not checked again
+    unsigned lines; // the number of those lines
+};
+
+// Reads a head from the input, which begins at the same byte as in the last call; a head may have
+// at most `max` bytes. DONE: sets `*fields`; of HTTP1_OTHER_METHOD, only method, version, target
+// and length are valid. REFUSED: only method, version and length are valid. A malformed line is
+// refused as soon as it has arrived. The verdict does not depend on how the bytes were split.
+enum http1_head_verdict http1_head_read(struct http1_head_scan *scan, struct slice input,
+                                        size_t max, const struct http1_names *names,
+                                        struct http1_fields *fields);
 
 static inline bool http1_has(const struct http1_fields *fields, unsigned field)
 {
@@ -145,7 +131,6 @@ bool http1_accept_names(struct slice accept, struct slice wanted);
 
 // The framing of a request's body, as its head gives it. If it is invalid, the end of the request
 // is unknown, and the connection must be closed after the answer.
-
 struct http1_framing {
     bool chunked;
     bool expects; // the client waits for 100 Continue before it sends the body
@@ -158,10 +143,8 @@ struct http1_refusal {
     const char *why; // static; contains nothing that JSON would escape
 };
 
-// Reads the framing. False: `*refusal` has the reason. Requires one Host (optional on HTTP/1.0), at
-// most one Content-Length or one Transfer-Encoding, which must be `chunked`, and no expectation but
-// `100-continue`. http-parser has checked that a length is a number; the caller limits it. Upgrade
-// is ignored: the answer is HTTP/1.1 (RFC 9110, section 7.8).
+// Reads the framing. False: `*refusal` has the reason. http-parser has checked that a length is a
+// number; the caller limits it. Upgrade is ignored: the answer is HTTP/1.1 (RFC 9110, 7.8).
 bool http1_framing_read(const struct http1_fields *fields, struct http1_framing *framing,
                         struct http1_refusal *refusal) MUST_USE;
 

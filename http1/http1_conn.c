@@ -160,14 +160,12 @@ static APART void trace_request(const struct http1_conn *conn, const struct http
 
 // Begins a new request from a complete head. True: the request is accepted, and its body arrives
 // with this framing. False: it has been answered, or will be later (request->slowed).
-static bool http1_accept(struct http1_conn *conn, const struct http1_head *head,
+static bool http1_accept(struct http1_conn *conn, const struct http1_fields *fields, bool refused,
                          struct http1_framing *framing)
 {
     const struct http1_user *user = conn->shared->user;
     struct http1_request *request;
-    struct http1_fields fields;
     struct http1_refusal refusal;
-    bool good;
 
     conn->unread = true;
     if (!request_begin(conn)) {
@@ -175,20 +173,19 @@ static bool http1_accept(struct http1_conn *conn, const struct http1_head *head,
         return false;
     }
     request = conn->request;
-    good = http1_fields_read(head, &conn->shared->names, &fields);
-    request->method = fields.method;
-    request->version_1_0 = fields.version_1_0;
-    if (!good) {
+    request->method = fields->method;
+    request->version_1_0 = fields->version_1_0;
+    if (refused) {
         return refuse_request(conn, 400, "the request is malformed");
     }
     if (conn->wire->traced) {
-        trace_request(conn, &fields);
+        trace_request(conn, fields);
     }
-    if (fields.method == HTTP1_OTHER_METHOD) {
-        user->other_method(conn, fields.target);
+    if (fields->method == HTTP1_OTHER_METHOD) {
+        user->other_method(conn, fields->target);
         return false;
     }
-    if (!http1_framing_read(&fields, framing, &refusal)) {
+    if (!http1_framing_read(fields, framing, &refusal)) {
         return refuse_request(conn, refusal.status, refusal.why);
     }
     if (!body_fits(conn, framing)) {
@@ -196,11 +193,11 @@ static bool http1_accept(struct http1_conn *conn, const struct http1_head *head,
     }
     // A refused request's body is not read, so the connection closes after the answer.
     conn->unread = http1_has_body(framing);
-    request->keep_alive = fields.keep_alive && !conn->unread;
-    if (user->accept(conn, &fields, framing) != HTTP1_NEXT_BODY || !body_fits(conn, framing)) {
+    request->keep_alive = fields->keep_alive && !conn->unread;
+    if (user->accept(conn, fields, framing) != HTTP1_NEXT_BODY || !body_fits(conn, framing)) {
         return false;
     }
-    request->keep_alive = fields.keep_alive && !request->last;
+    request->keep_alive = fields->keep_alive && !request->last;
     return true;
 }
 
@@ -221,11 +218,11 @@ static void body_begin(struct http1_conn *conn, const struct http1_framing *fram
     }
 }
 
-static enum step take_head(struct http1_conn *conn, const struct http1_head *head)
+static enum step take_head(struct http1_conn *conn, const struct http1_fields *fields, bool refused)
 {
     struct http1_framing framing;
 
-    if (!http1_accept(conn, head, &framing)) {
+    if (!http1_accept(conn, fields, refused, &framing)) {
         if (conn->request && conn->request->slowed) {
             conn->state = HTTP1_STATE_SLOWED;
         } else {
@@ -272,7 +269,8 @@ static enum step step_before_head(struct http1_conn *conn, struct feed_turn *tur
 static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
 {
     size_t most = (size_t)conn->shared->options->max_header_bytes;
-    struct http1_head head;
+    enum http1_head_verdict verdict;
+    struct http1_fields fields;
 
     if (conn->scan.checked == 0) {
         enum step step = step_before_head(conn, turn);
@@ -287,7 +285,8 @@ static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
     if (feed_turn_is_over(turn, conn->wire)) {
         return STEP_AGAIN;
     }
-    switch (http1_head_check(&conn->scan, turn->input, most, &head)) {
+    verdict = http1_head_read(&conn->scan, turn->input, most, &conn->shared->names, &fields);
+    switch (verdict) {
     case HTTP1_HEAD_MORE:
         if (!conn->begun) {
             conn->begun = true;
@@ -301,13 +300,14 @@ static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
     case HTTP1_HEAD_LONG:
         return refuse_head(conn, 431, conn->shared->user->texts.long_head);
     case HTTP1_HEAD_DONE:
+    case HTTP1_HEAD_REFUSED:
         break;
     }
-    turn->input = slice_from(turn->input, head.bytes.len);
+    turn->input = slice_from(turn->input, fields.head_len);
     turn->budget--;
     conn->shared->requests++;
     conn->wire->deadline_at = NSEC_NEVER;
-    return take_head(conn, &head);
+    return take_head(conn, &fields, verdict == HTTP1_HEAD_REFUSED);
 }
 
 //

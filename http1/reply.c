@@ -9,19 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_origin(struct http1_answer *head, const struct http1_conn *conn)
-{
-    const struct http1_shared *shared = conn->shared;
-
-    if (conn->request && conn->request->origin) {
-        http1_answer_header(head, SLICE("Access-Control-Allow-Origin: "), conn->request->origin);
-        http1_answer_header(head, SLICE("Access-Control-Expose-Headers: "), shared->user->exposed);
-    }
-    if (shared->options->cors_origins && *shared->options->cors_origins) {
-        http1_answer_put(head, SLICE("Vary: Origin\r\n"));
-    }
-}
-
 bool http1_reply_begin(struct http1_conn *conn, unsigned status, struct http1_answer *head)
 {
     struct http1_shared *shared = conn->shared;
@@ -35,12 +22,17 @@ bool http1_reply_begin(struct http1_conn *conn, unsigned status, struct http1_an
     return true;
 }
 
-static inline void end_head(struct http1_conn *conn, struct http1_answer *head)
+static void end_head(struct http1_conn *conn, struct http1_answer *head)
 {
     const char *origins = conn->shared->options->cors_origins;
 
-    if ((origins && *origins) || (conn->request && conn->request->origin)) {
-        put_origin(head, conn);
+    if (conn->request && conn->request->origin) {
+        http1_answer_header(head, SLICE("Access-Control-Allow-Origin: "), conn->request->origin);
+        http1_answer_header(head, SLICE("Access-Control-Expose-Headers: "),
+                            conn->shared->user->exposed);
+    }
+    if (origins && *origins) {
+        http1_answer_put(head, SLICE("Vary: Origin\r\n"));
     }
     http1_answer_end(head, conn->request && conn->request->keep_alive);
 }
@@ -93,15 +85,10 @@ bool http1_reply_open(struct http1_conn *conn, const struct http1_reply *reply)
     return reply_begin_head(conn, reply, &head) && http1_reply_end_open(conn, &head);
 }
 
-// An answer to HEAD has the headers of the body, but no body.
-static bool is_head(const struct http1_conn *conn)
-{
-    return conn->request && conn->request->method == HTTP1_HEAD_METHOD;
-}
-
 void http1_reply_body(struct http1_conn *conn, struct slice bytes, struct blob *blob)
 {
-    if (!is_head(conn)) {
+    // An answer to HEAD has the headers of the body, but no body.
+    if (!conn->request || conn->request->method != HTTP1_HEAD_METHOD) {
         output_body(&conn->wire->out, bytes, blob);
     }
 }
@@ -121,20 +108,6 @@ void http1_reply_blob(struct http1_conn *conn, const struct http1_reply *reply, 
 //
 // Errors
 //
-
-static void log_error_answer(const struct http1_conn *conn, unsigned status, struct slice shown,
-                             const char *why)
-{
-    struct log_field conn_field = log_number("conn", (int64_t)conn->wire->number);
-    struct log_field status_field = log_number("status", status);
-
-    if (shown.len > 0) {
-        log_debug("error_answered", conn_field, status_field, log_text("value", shown),
-                  log_string("why", why));
-    } else {
-        log_debug("error_answered", conn_field, status_field, log_string("why", why));
-    }
-}
 
 // Counts an error by its kind. Other statuses are not refusals; the sender of a 503 counts it.
 static void count_error(const struct http1_conn *conn, unsigned status)
@@ -166,11 +139,18 @@ static void count_error(const struct http1_conn *conn, unsigned status)
 struct slice http1_error(const struct http1_conn *conn, unsigned status, struct slice shown,
                          const char *why, char *room)
 {
+    struct log_field conn_field = log_number("conn", (int64_t)conn->wire->number);
+    struct log_field status_field = log_number("status", status);
     int len = snprintf(room, HTTP1_ERROR_MAX, "{\"error\": \"%s\"}\n", why);
 
     ENSURE(len > 0 && (size_t)len < HTTP1_ERROR_MAX);
     count_error(conn, status);
-    log_error_answer(conn, status, shown, why);
+    if (shown.len > 0) {
+        log_debug("error_answered", conn_field, status_field, log_text("value", shown),
+                  log_string("why", why));
+    } else {
+        log_debug("error_answered", conn_field, status_field, log_string("why", why));
+    }
     return slice_of(room, (size_t)len);
 }
 

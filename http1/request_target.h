@@ -26,7 +26,7 @@ struct http1_target {
     struct slice query; // not decoded, without the question mark
 };
 
-// Splits a target that has passed http1_head_check(). An absolute target, as sent to a proxy, means
+// Splits a target that has passed http1_head_read(). An absolute target, as sent to a proxy, means
 // the same as its path.
 void http1_target_read(struct slice text, struct http1_target *target);
 

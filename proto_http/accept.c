@@ -32,24 +32,18 @@
 // Functions
 //
 
-static bool matches_function(const char *globs, struct slice function)
+bool web_function_offered(const struct web_shared *shared, struct slice function)
 {
-    struct slice rest = slice_str(globs);
+    struct slice globs = slice_str(shared->options->functions);
+    bool all = globs.len == 0;
     struct slice glob;
 
-    while (http1_list_next(&rest, &glob)) {
+    while (http1_list_next(&globs, &glob)) {
         if (glob_matches(glob, function)) {
             return true;
         }
     }
-    return false;
-}
-
-bool web_function_offered(const struct web_shared *shared, struct slice function)
-{
-    const char *offered = shared->options->functions;
-
-    return !*offered || matches_function(offered, function);
+    return all;
 }
 
 static bool is_probe(struct slice function)
@@ -164,20 +158,10 @@ static bool answer_health(struct http1_conn *conn)
     return false;
 }
 
-// Has the body hashed while it arrives if it is the job's key.
-static void note_key(struct http1_conn *conn, const struct http1_framing *framing)
-{
-    const struct web_request *request = web_request(conn);
-
-    conn->request->body_is_key = contract_keys_body(
-        conn->shared->broker, web_target_name(&request->target),
-        slice_of(request->unique, request->unique_len),
-        framing->chunked ? (size_t)conn->request->max_body : (size_t)framing->len);
-}
-
 static bool check_function(struct http1_conn *conn, const struct http1_fields *fields,
                            const struct http1_framing *framing)
 {
+    const struct web_request *request = web_request(conn);
     enum http1_method method = conn->request->method;
 
     if (method == HTTP1_DELETE) {
@@ -186,7 +170,7 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
     if (!web_function_check(conn)) {
         return false;
     }
-    if (method == HTTP1_GET ? http1_has_body(framing) : web_request(conn)->target.has_query) {
+    if (method == HTTP1_GET ? http1_has_body(framing) : request->target.has_query) {
         web_refuse_error(conn, 400,
                          method == HTTP1_GET ? "a GET must not have a body"
                                              : "only a GET may have a query");
@@ -200,25 +184,12 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
     if (!web_job_fields_read(conn, fields)) {
         return false;
     }
-    note_key(conn, framing);
+    // If the body is the job's key, it is hashed while it arrives.
+    conn->request->body_is_key = contract_keys_body(
+        conn->shared->broker, web_target_name(&request->target),
+        slice_of(request->unique, request->unique_len),
+        framing->chunked ? (size_t)conn->request->max_body : (size_t)framing->len);
     return true;
-}
-
-static bool check_job(struct http1_conn *conn)
-{
-    enum http1_method method = conn->request->method;
-
-    if (method != HTTP1_GET && method != HTTP1_DELETE) {
-        return refuse_method(conn);
-    }
-    return web_job_check(conn);
-}
-
-static bool check_work(struct http1_conn *conn, const struct http1_fields *fields,
-                       const struct http1_framing *framing)
-{
-    return conn->request->method == HTTP1_POST ? web_work_check(conn, fields, framing)
-                                               : refuse_method(conn);
 }
 
 // The token of a lease is sufficient to act on its job, except for a page of another site.
@@ -235,19 +206,22 @@ static bool check_lease(struct http1_conn *conn, const struct http1_fields *fiel
 static bool check_target(struct http1_conn *conn, const struct http1_fields *fields,
                          const struct http1_framing *framing)
 {
+    enum http1_method method = conn->request->method;
+
     if (!http1_caller_check(conn, fields)) {
         return false;
     }
-    if (conn->request->method == HTTP1_HEAD_METHOD) {
+    if (method == HTTP1_HEAD_METHOD) {
         return refuse_method(conn);
     }
     switch (web_request(conn)->target.place) {
     case WEB_PLACE_FUNCTION:
         return check_function(conn, fields, framing);
     case WEB_PLACE_JOB:
-        return check_job(conn);
+        return method == HTTP1_GET || method == HTTP1_DELETE ? web_job_check(conn)
+                                                             : refuse_method(conn);
     case WEB_PLACE_WORK:
-        return check_work(conn, fields, framing);
+        return method == HTTP1_POST ? web_work_check(conn, fields, framing) : refuse_method(conn);
     case WEB_PLACE_ROOT:
         return web_refuse_status(conn, 404, "the path must name a function");
     case WEB_PLACE_LEASE: // needs no caller

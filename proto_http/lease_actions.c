@@ -235,28 +235,22 @@ bool web_action_check(struct http1_conn *conn, const struct http1_framing *frami
 // The answer
 //
 
-static void action_answer(struct http1_conn *conn, struct web_lease *lease)
-{
-    char deadline[LEASE_DEADLINE_ROOM];
-
-    if (web_request(conn)->action.kind->ends) {
-        wire_hold(conn->wire, broker_position(conn->shared->broker));
-        web_lease_end(lease);
-        http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
-    } else {
-        web_lease_renew(lease);
-        lease_deadline_write(web_shared(conn), lease, deadline);
-        http1_reply(conn, &(struct http1_reply){.status = 204, .extra = deadline}, SLICE(""));
-    }
-}
-
 static void action_apply(struct http1_conn *conn, struct web_lease *lease, struct blob *body)
 {
     const struct web_action *action = &web_request(conn)->action;
     enum status status = action->kind->apply(lease, action, body);
+    char deadline[LEASE_DEADLINE_ROOM];
 
     if (status == STATUS_OK) {
-        action_answer(conn, lease);
+        if (action->kind->ends) {
+            wire_hold(conn->wire, broker_position(conn->shared->broker));
+            web_lease_end(lease);
+            http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
+        } else {
+            web_lease_renew(lease);
+            lease_deadline_write(web_shared(conn), lease, deadline);
+            http1_reply(conn, &(struct http1_reply){.status = 204, .extra = deadline}, SLICE(""));
+        }
     } else if (status == STATUS_NO_MEMORY) {
         http1_refuse_memory(conn);
     } else {

@@ -213,55 +213,23 @@ static bool recall(const struct memo *memo, uint64_t *id)
     return true;
 }
 
-static bool is_same(const struct memo *memo, const struct web_once *once)
-{
-    return !memo->value.ptr[AT_KNOWN] ||
-           memcmp(memo->value.ptr + AT_PRINT, once->print, ONCE_PRINT_SIZE) == 0;
-}
-
 //
 // The request
 //
-
-static void answer_again(struct http1_conn *conn, const struct memo *memo, uint64_t id)
-{
-    if (!is_same(memo, web_request(conn)->once)) {
-        http1_refuse_status(conn, 422, "the Idempotency-Key was used for another request");
-        return;
-    }
-    // The first answer may not be in the store yet.
-    wire_hold(conn->wire, web_shared(conn)->once_position);
-    web_submit_answer(conn, id);
-}
-
-static void refuse_share(struct http1_conn *conn, const struct memo *memo)
-{
-    const struct broker *broker = conn->shared->broker;
-
-    wire_refused(conn->wire, REFUSAL_LIMIT);
-    web_refuse_after(conn, 429, broker_memo_room_at(broker, memo) - broker_now(broker).wall,
-                     "too many answers are kept for this caller (http.max_kept_answers)");
-}
 
 static void refuse_memo(struct http1_conn *conn, const struct memo *memo, enum status status)
 {
     if (status == STATUS_NO_MEMORY) {
         web_refuse_memory(conn);
     } else if (status == STATUS_QUEUE_FULL) {
-        refuse_share(conn, memo);
+        const struct broker *broker = conn->shared->broker;
+
+        wire_refused(conn->wire, REFUSAL_LIMIT);
+        web_refuse_after(conn, 429, broker_memo_room_at(broker, memo) - broker_now(broker).wall,
+                         "too many answers are kept for this caller (http.max_kept_answers)");
     } else {
         wire_refused_status(conn->wire, status);
         web_refuse_later(conn, 503, status_text(status));
-    }
-}
-
-// Cancels the job if its answer cannot be remembered.
-static void take_back(struct http1_conn *conn, const struct submission *submission)
-{
-    if (!submission->joined) {
-        enum status status = broker_cancel(conn->shared->broker, NULL, submission->id, true);
-
-        ENSURE(status == STATUS_OK); // no client knows of the job
     }
 }
 
@@ -281,7 +249,11 @@ static void once_submit(struct http1_conn *conn, struct slice body, struct blob 
                    once->print, once->share, value);
     status = broker_memo_set(conn->shared->broker, &memo);
     if (status != STATUS_OK) {
-        take_back(conn, &submission);
+        if (!submission.joined) {
+            enum status cancelled = broker_cancel(conn->shared->broker, NULL, submission.id, true);
+
+            ENSURE(cancelled == STATUS_OK); // no client knows of the job
+        }
         refuse_memo(conn, &memo, status);
         return;
     }
@@ -290,17 +262,23 @@ static void once_submit(struct http1_conn *conn, struct slice body, struct blob 
     web_submit_answer(conn, submission.id);
 }
 
-// Carries the request out once the whole body is digested.
+// Carries the request out once the whole body is digested, or repeats its answer.
 static void carry_out(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    const struct memo *memo = broker_memo_find(
-        conn->shared->broker, MEMO_ANSWER, slice_of(web_request(conn)->once->name, ONCE_NAME_LEN));
+    const struct web_once *once = web_request(conn)->once;
+    const struct memo *memo =
+        broker_memo_find(conn->shared->broker, MEMO_ANSWER, slice_of(once->name, ONCE_NAME_LEN));
     uint64_t id;
 
-    if (memo && recall(memo, &id)) {
-        answer_again(conn, memo, id);
-    } else {
+    if (!memo || !recall(memo, &id)) {
         once_submit(conn, body, blob);
+    } else if (memo->value.ptr[AT_KNOWN] &&
+               memcmp(memo->value.ptr + AT_PRINT, once->print, ONCE_PRINT_SIZE) != 0) {
+        http1_refuse_status(conn, 422, "the Idempotency-Key was used for another request");
+    } else {
+        // The first answer may not be in the store yet.
+        wire_hold(conn->wire, web_shared(conn)->once_position);
+        web_submit_answer(conn, id);
     }
 }
 

@@ -45,14 +45,6 @@ static size_t text_size(const struct web_event *event)
     return strlen(event->text) + 1;
 }
 
-static void free_event(struct web_event *event)
-{
-    blob_unref(event->data);
-    memory_uncount(text_size(event));
-    free(event->text);
-    memory_free(event, sizeof *event);
-}
-
 static size_t event_size(const struct web_event *event)
 {
     return sizeof *event + text_size(event) + (event->data ? event->data->len : 0);
@@ -95,7 +87,10 @@ static void drop_first(struct web_events *events)
     if (!events->first) {
         events->last = NULL;
     }
-    free_event(first);
+    blob_unref(first->data);
+    memory_uncount(text_size(first));
+    free(first->text);
+    memory_free(first, sizeof *first);
 }
 
 static void write_piece(const struct web_events *events, struct output *out, struct slice piece)

@@ -9,27 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_job(struct http1_answer *head, const struct http1_conn *conn, uint64_t id)
+// Writes the head up to the header that determines the length of the body; false without memory.
+static bool web_begin_head(struct http1_conn *conn, const struct web_answer *answer,
+                           struct http1_answer *head)
 {
     char handle[HANDLE_MAX];
 
-    if (id) {
-        char *end = handle_write(&web_shared(conn)->handles, id, handle);
+    if (!http1_reply_begin(conn, answer->status, head)) {
+        return false;
+    }
+    if (answer->job_id) {
+        char *end = handle_write(&web_shared(conn)->handles, answer->job_id, handle);
 
         http1_answer_put(head, SLICE("X-Gearman-Job-Handle: "));
         http1_answer_put(head, slice_of(handle, (size_t)(end - handle)));
         http1_answer_put(head, SLICE("\r\n"));
     }
-}
-
-// Writes the head up to the header that determines the length of the body; false without memory.
-static bool web_begin_head(struct http1_conn *conn, const struct web_answer *answer,
-                           struct http1_answer *head)
-{
-    if (!http1_reply_begin(conn, answer->status, head)) {
-        return false;
-    }
-    put_job(head, conn, answer->job_id);
     http1_answer_header(head, SLICE("X-Gearman-Command: "), answer->command);
     http1_answer_header(head, SLICE("Content-Type: "), answer->type);
     if (answer->extra) {

@@ -74,26 +74,13 @@ static bool job_add_result(const struct http1_conn *conn, json_t *object,
     return json_object_set_new(object, "result", told) == 0;
 }
 
-// Sends the object and frees it; NULL stands for no memory.
-static void answer_json(struct http1_conn *conn, json_t *object)
-{
-    const struct http1_reply reply = {.status = 200, .type = HTTP1_JSON, .extra = NO_STORE};
-    char *text = object ? json_dumps(object, 0) : NULL;
-
-    if (text) {
-        http1_reply(conn, &reply, slice_str(text));
-    } else {
-        http1_refuse_memory(conn);
-    }
-    free(text);
-    json_decref(object);
-}
-
 // The job or its result may have been removed; `state` then says how the job has ended.
 static void answer_state(struct http1_conn *conn, const struct job_info *info,
                          const struct result *result, const char *state)
 {
+    const struct http1_reply reply = {.status = 200, .type = HTTP1_JSON, .extra = NO_STORE};
     const struct web_target *target = &web_request(conn)->target;
+    char *text;
     json_t *object = info ? describe_job(conn, info)
                           : json_pack("{s:s%, s:s}", "handle", target->name, target->name_len,
                                       "state", result ? ends[result->end] : state);
@@ -107,7 +94,14 @@ static void answer_state(struct http1_conn *conn, const struct job_info *info,
         json_decref(object);
         object = NULL;
     }
-    answer_json(conn, object);
+    text = object ? json_dumps(object, 0) : NULL;
+    if (text) {
+        http1_reply(conn, &reply, slice_str(text));
+    } else {
+        http1_refuse_memory(conn);
+    }
+    free(text);
+    json_decref(object);
 }
 
 // Answers with the data alone, in the form that a foreground request would receive.
@@ -213,19 +207,6 @@ static void check_cancel(struct http1_conn *conn, uint64_t id)
     }
 }
 
-// Removes the suffix that asks for the result's data from the name.
-static void job_read_path(struct web_request *request)
-{
-    struct slice word = SLICE("/result");
-    struct web_target *target = &request->target;
-
-    if (target->name_len > word.len &&
-        memcmp(target->name + target->name_len - word.len, word.ptr, word.len) == 0) {
-        target->name_len -= word.len;
-        request->look.raw = true;
-    }
-}
-
 // False if the query is invalid: answered.
 static bool job_read_query(struct http1_conn *conn)
 {
@@ -247,17 +228,22 @@ static bool job_read_query(struct http1_conn *conn)
 
 bool web_job_check(struct http1_conn *conn)
 {
+    const struct slice suffix = SLICE("/result"); // asks only for the data of the result
     struct web_request *request = web_request(conn);
+    struct web_target *target = &request->target;
     bool known;
 
     if (conn->request->method == HTTP1_GET) {
-        job_read_path(request);
+        if (target->name_len > suffix.len &&
+            memcmp(target->name + target->name_len - suffix.len, suffix.ptr, suffix.len) == 0) {
+            target->name_len -= suffix.len;
+            request->look.raw = true;
+        }
         if (!job_read_query(conn)) {
             return false;
         }
     }
-    known = handle_read(&web_shared(conn)->handles, web_target_name(&request->target),
-                        &request->job_id);
+    known = handle_read(&web_shared(conn)->handles, web_target_name(target), &request->job_id);
     if (!known) {
         http1_refuse_status(conn, 404, "no such job");
     } else if (conn->request->method != HTTP1_GET) {

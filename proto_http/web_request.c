@@ -73,20 +73,6 @@ static bool decode_name(struct slice raw, struct web_target *target)
     return true;
 }
 
-static void target_read_path(struct slice path, struct web_target *target)
-{
-    struct slice raw = path;
-
-    while (raw.len > 0 && *raw.ptr == '/') {
-        raw = slice_from(raw, 1);
-    }
-    if (raw.len == 0) {
-        target->place = WEB_PLACE_ROOT;
-    } else if (decode_name(raw, target)) {
-        target->place = path_place(raw, target);
-    }
-}
-
 void web_target_read(struct slice text, struct web_target *target)
 {
     struct http1_target parts;
@@ -97,7 +83,16 @@ void web_target_read(struct slice text, struct web_target *target)
     target->query = parts.query;
     target->name_len = 0;
     if (parts.kind == HTTP1_TARGET_PATH) {
-        target_read_path(parts.path, target);
+        struct slice raw = parts.path;
+
+        while (raw.len > 0 && *raw.ptr == '/') {
+            raw = slice_from(raw, 1);
+        }
+        if (raw.len == 0) {
+            target->place = WEB_PLACE_ROOT;
+        } else if (decode_name(raw, target)) {
+            target->place = path_place(raw, target);
+        }
     }
 }
 

@@ -358,14 +358,6 @@ enum http1_next web_work_begin(struct http1_conn *conn)
     return work_take(conn) == HTTP1_ENDED ? HTTP1_NEXT_REQUEST : HTTP1_NEXT_WAIT;
 }
 
-// Jobs of a batch belong to the worker once the whole batch is written: a part of it is no answer.
-static enum http1_progress step_batch(struct http1_conn *conn, struct feed_turn *turn)
-{
-    enum http1_progress progress = web_batch_step(conn, work_of(conn)->batch, turn);
-
-    return progress == HTTP1_ENDED ? hand_over(conn) : progress;
-}
-
 enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *turn)
 {
     struct web_work *work = work_of(conn);
@@ -373,7 +365,11 @@ enum http1_progress web_work_step(struct http1_conn *conn, struct feed_turn *tur
     uint64_t id = holder->told_of;
 
     if (work->batch) {
-        return step_batch(conn, turn);
+        // Jobs of a batch belong to the worker once the whole batch is written: the client may
+        // not use a part of it.
+        enum http1_progress progress = web_batch_step(conn, work->batch, turn);
+
+        return progress == HTTP1_ENDED ? hand_over(conn) : progress;
     }
     if (holder->waited_enough) {
         return answer_none(conn);

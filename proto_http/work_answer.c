@@ -147,22 +147,11 @@ static bool batch_add(struct http1_conn *conn, const struct web_lease *lease,
 _Static_assert(HTTP1_ANSWER_MAX + WEB_BATCH_MAX * OUTPUT_DELIVERY <= OUTPUT_CHUNK,
                "the head of an answer follows the marks of all of its jobs");
 
-// Marks the next output as the delivery of all these jobs. Each job is marked, so that any of them
-// that is still held identifies the holder even if the first lease has expired.
-static void mark_all(struct http1_conn *conn, const struct web_holder *holder)
-{
-    size_t len = HTTP1_ANSWER_MAX + holder->count * OUTPUT_DELIVERY;
-
-    for (uint32_t i = 0; i < holder->count; i++) {
-        len -= OUTPUT_DELIVERY;
-        (void)output_deliver(&conn->wire->out, len, holder->all[i].job_id);
-    }
-}
-
 // Delays the answer until the store has all its jobs, and marks it as their delivery.
 static void hold_delivery(struct http1_conn *conn, struct web_holder *holder)
 {
     const struct broker *broker = conn->shared->broker;
+    size_t len = HTTP1_ANSWER_MAX + holder->count * OUTPUT_DELIVERY;
     uint64_t last = 0;
 
     for (uint32_t i = 0; i < holder->count; i++) {
@@ -172,7 +161,12 @@ static void hold_delivery(struct http1_conn *conn, struct web_holder *holder)
     }
     holder->held_until = last;
     wire_hold(conn->wire, last);
-    mark_all(conn, holder);
+    // Each job is marked, so that any of them that is still held identifies the holder even if the
+    // first lease has expired.
+    for (uint32_t i = 0; i < holder->count; i++) {
+        len -= OUTPUT_DELIVERY;
+        (void)output_deliver(&conn->wire->out, len, holder->all[i].job_id);
+    }
 }
 
 static void batch_begin_item(struct web_batch *batch)
@@ -230,14 +224,6 @@ static void batch_put_about(struct http1_conn *conn, struct web_batch *batch)
     }
 }
 
-static void batch_end_item(struct http1_conn *conn, struct web_batch *batch)
-{
-    json_body_end(&batch->body);
-    batch->next++;
-    batch_put(conn, batch, batch->next < batch->count ? SLICE("}") : SLICE("}]}\n"));
-    batch_begin_item(batch);
-}
-
 enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *batch,
                                    struct feed_turn *turn)
 {
@@ -255,7 +241,10 @@ enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *ba
     len = json_body_write(&batch->body, text, &ended);
     batch_put(conn, batch, slice_of(text, len));
     if (ended) {
-        batch_end_item(conn, batch);
+        json_body_end(&batch->body);
+        batch->next++;
+        batch_put(conn, batch, batch->next < batch->count ? SLICE("}") : SLICE("}]}\n"));
+        batch_begin_item(batch);
     }
     if (batch->next < batch->count) {
         return HTTP1_WROTE;
@@ -306,19 +295,11 @@ static void put_part(struct http1_conn *conn, struct output *parts, const char *
     output_write(parts, SLICE("\r\n"));
 }
 
-static void send_multipart(struct http1_conn *conn, const char *boundary, struct output *parts)
+enum status web_batch_multipart(struct http1_conn *conn, struct web_holder *holder)
 {
     char type[TYPE_ROOM];
     const struct http1_reply reply = {
         .status = 200, .type = type, .extra = "Cache-Control: no-store\r\n"};
-
-    (void)snprintf(type, sizeof type, "multipart/mixed; boundary=%s", boundary);
-    http1_reply_head(conn, &reply, output_pending(parts));
-    output_append(&conn->wire->out, parts);
-}
-
-enum status web_batch_multipart(struct http1_conn *conn, struct web_holder *holder)
-{
     char boundary[LEASE_TOKEN_TEXT + 1] = {0};
     struct lease_token token;
     struct output parts;
@@ -338,7 +319,9 @@ enum status web_batch_multipart(struct http1_conn *conn, struct web_holder *hold
     good = !output_failed(&parts);
     if (good) {
         hold_delivery(conn, holder);
-        send_multipart(conn, boundary, &parts);
+        (void)snprintf(type, sizeof type, "multipart/mixed; boundary=%s", boundary);
+        http1_reply_head(conn, &reply, output_pending(&parts));
+        output_append(&conn->wire->out, &parts);
     }
     output_clear(&parts);
     return good ? STATUS_OK : STATUS_NO_MEMORY;

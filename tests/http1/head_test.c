@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// The strict check of a head, byte by byte: what may stand where, where it ends, and which of its
-// lines are odd.
+// The bytes of a head: which are allowed at which place, where a head ends, and which of its lines
+// are ignored.
 
 #include "http1/head.h"
 
@@ -19,11 +19,24 @@
 // Longer than what is looked at in one go.
 #define VALUE_LEN 21
 
-static enum http1_head_verdict check(struct slice input, struct http1_head *head)
+// Headers that are read.
+enum { FIELD_A = HTTP1_FIELD_COUNT, FIELD_B_C, FIELD_D };
+
+static enum http1_head_verdict read_more(struct http1_head_scan *scan, struct slice input,
+                                         struct http1_fields *fields)
+{
+    static const char *const own[] = {"A", "B-c", "D"};
+    struct http1_names names;
+
+    http1_names_begin(&names, own, sizeof own / sizeof *own);
+    return http1_head_read(scan, input, HEAD_MOST, &names, fields);
+}
+
+static enum http1_head_verdict read_whole(struct slice input, struct http1_fields *fields)
 {
     struct http1_head_scan scan = {0};
 
-    return http1_head_check(&scan, input, HEAD_MOST, head);
+    return read_more(&scan, input, fields);
 }
 
 struct text {
@@ -43,12 +56,12 @@ static bool passes(struct slice before, int byte, struct slice behind)
 {
     char one = (char)byte;
     struct text text = {.len = 0};
-    struct http1_head head;
+    struct http1_fields fields;
 
     add(&text, before);
     add(&text, slice_of(&one, 1));
     add(&text, behind);
-    return check(slice_of(text.bytes, text.len), &head) == HTTP1_HEAD_DONE;
+    return read_whole(slice_of(text.bytes, text.len), &fields) == HTTP1_HEAD_DONE;
 }
 
 //
@@ -119,27 +132,24 @@ static bool is(struct slice slice, const char *text)
 #define HEAD "POST /a/b?c HTTP/1.0\r\nHost: x:80 \t\r\n\"A\": b\r\nB-c::d: e\r\n\r\n"
 #define BODY "\"A\": b\r\n"
 
-static void ends_at_its_empty_line(const struct http1_head *head, const char *input)
+static void ends_at_its_empty_line(const struct http1_fields *fields, const char *input)
 {
-    struct slice odd = {NULL, 0};
-
-    assert_ptr_equal(head->bytes.ptr, input);
-    assert_int_equal(head->bytes.len, strlen(HEAD));
-    assert_true(head->odd);
-    assert_true(http1_head_next_odd(head, &odd));
-    assert_true(is(odd, "\"A\": b\r\n"));
-    assert_true(odd.ptr > input && slice_end(odd) < slice_end(head->bytes));
-    assert_false(http1_head_next_odd(head, &odd));
+    assert_int_equal(fields->head_len, strlen(HEAD));
+    assert_ptr_equal(fields->target.ptr, input + strlen("POST "));
+    assert_true(is(fields->target, "/a/b?c"));
+    assert_true(is(fields->values[HTTP1_FIELD_HOST], "x:80"));
+    assert_false(http1_has(fields, FIELD_A));
+    assert_true(is(fields->values[FIELD_B_C], ":d: e"));
 }
 
 static void a_head_ends_at_its_empty_line(void **state)
 {
     static const char input[] = HEAD BODY;
-    struct http1_head head;
+    struct http1_fields fields;
 
     (void)state;
-    assert_int_equal(check(slice_of(input, sizeof input - 1), &head), HTTP1_HEAD_DONE);
-    ends_at_its_empty_line(&head, input);
+    assert_int_equal(read_whole(slice_of(input, sizeof input - 1), &fields), HTTP1_HEAD_DONE);
+    ends_at_its_empty_line(&fields, input);
 }
 
 // Each time at another address, as where a buffer has to grow.
@@ -150,7 +160,7 @@ static void a_head_may_come_in_pieces(void **state)
     (void)state;
     for (size_t first = 0; first < whole.len; first++) {
         struct http1_head_scan scan = {0};
-        struct http1_head head;
+        struct http1_fields fields;
         char *part = malloc(first + 1);
         char *all = malloc(whole.len);
 
@@ -158,38 +168,54 @@ static void a_head_may_come_in_pieces(void **state)
         assert_non_null(all);
         memcpy(part, whole.ptr, first);
         memcpy(all, whole.ptr, whole.len);
-        assert_int_equal(http1_head_check(&scan, slice_of(part, first), HEAD_MOST, &head),
-                         HTTP1_HEAD_MORE);
+        assert_int_equal(read_more(&scan, slice_of(part, first), &fields), HTTP1_HEAD_MORE);
         memset(part, 0, first);
         free(part);
-        assert_int_equal(http1_head_check(&scan, slice_of(all, whole.len), HEAD_MOST, &head),
-                         HTTP1_HEAD_DONE);
-        ends_at_its_empty_line(&head, all);
+        assert_int_equal(read_more(&scan, slice_of(all, whole.len), &fields), HTTP1_HEAD_DONE);
+        ends_at_its_empty_line(&fields, all);
         free(all);
     }
 }
 
-// Whether a line with that name passes, as an odd one.
-static bool is_odd(struct slice name)
+// A malformed line is refused before the head is complete.
+static void a_malformed_line_is_refused_when_it_has_come(void **state)
+{
+    static const char *const lines[] = {"X: a\x01\r\n", "X: \x01\r\n",     "X Y: z\r\n", "X\r\n",
+                                        ": y\r\n",      "\"Host\": x\r\n", "X: y\n"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct http1_head_scan scan = {0};
+        struct text text = {.len = 0};
+        struct http1_fields fields;
+
+        add(&text, SLICE(START "Content-Length: x\r\n"));
+        assert_int_equal(read_more(&scan, slice_of(text.bytes, text.len), &fields),
+                         HTTP1_HEAD_MORE);
+        add(&text, slice_str(lines[i]));
+        assert_int_equal(read_more(&scan, slice_of(text.bytes, text.len), &fields), HTTP1_HEAD_BAD);
+    }
+}
+
+// Whether a line with that name is ignored.
+static bool is_ignored(struct slice name)
 {
     struct text text = {.len = 0};
-    struct slice odd = {NULL, 0};
-    struct http1_head head;
+    struct http1_fields fields;
 
     add(&text, SLICE(START "A: b\r\n"));
     add(&text, name);
     add(&text, SLICE(": c\r\nD: e\r\n\r\n"));
-    if (check(slice_of(text.bytes, text.len), &head) != HTTP1_HEAD_DONE || !head.odd) {
+    if (read_whole(slice_of(text.bytes, text.len), &fields) != HTTP1_HEAD_DONE) {
         return false;
     }
-    assert_true(http1_head_next_odd(&head, &odd));
-    assert_ptr_equal(odd.ptr, text.bytes + strlen(START "A: b\r\n"));
-    assert_int_equal(odd.len, name.len + strlen(": c\r\n"));
-    assert_false(http1_head_next_odd(&head, &odd));
+    assert_int_equal(fields.head_len, text.len);
+    assert_int_equal(fields.present, HTTP1_BIT(FIELD_A) | HTTP1_BIT(FIELD_D));
+    assert_true(is(fields.values[FIELD_A], "b") && is(fields.values[FIELD_D], "e"));
     return true;
 }
 
-static void a_line_whose_name_is_no_token_is_odd(void **state)
+static void a_line_whose_name_is_no_token_is_ignored(void **state)
 {
     char header[] = "?X-Gearman-Unique";
     char name[300];
@@ -197,29 +223,26 @@ static void a_line_whose_name_is_no_token_is_odd(void **state)
     (void)state;
     for (int byte = '!'; byte <= '~'; byte++) {
         header[0] = (char)byte;
-        assert_int_equal(is_odd(slice_of(header, 17)), !is_token(byte) && byte != ':');
+        assert_int_equal(is_ignored(slice_of(header, 17)), byte != ':');
     }
     memset(name, '@', sizeof name);
-    assert_true(is_odd(slice_of(name, 256)));
-    assert_false(is_odd(slice_of(name, 257)));
+    assert_true(is_ignored(slice_of(name, 256)));
+    assert_false(is_ignored(slice_of(name, 257)));
 }
 
 // In a row, as the first lines and as the last ones.
-static void all_odd_lines_are_found(void **state)
+static void all_lines_without_a_token_are_ignored(void **state)
 {
-    struct slice odd = {NULL, 0};
-    struct http1_head head;
+    struct http1_fields fields;
 
     (void)state;
-    assert_int_equal(check(SLICE(START "@a: 1\r\n@b:\r\nC: 3\r\n@d: 4\r\n\r\n"), &head),
+    assert_int_equal(read_whole(SLICE(START "@a: 1\r\n@b:\r\nA: 3\r\n@d: 4\r\n\r\n"), &fields),
                      HTTP1_HEAD_DONE);
-    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@a: 1\r\n"));
-    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@b:\r\n"));
-    assert_true(http1_head_next_odd(&head, &odd) && is(odd, "@d: 4\r\n"));
-    assert_false(http1_head_next_odd(&head, &odd));
+    assert_int_equal(fields.present, HTTP1_BIT(FIELD_A));
+    assert_true(is(fields.values[FIELD_A], "3"));
 }
 
-static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
+static void an_ignored_name_does_not_resemble_one_of_framing(void **state)
 {
     static const char *const names[] = {
         "\"Content-Length\"",  "\"content-length",    "Content-Len@gth", "X@Transfer-Encoding",
@@ -228,14 +251,14 @@ static void an_odd_name_that_resembles_one_of_framing_is_bad(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_false(is_odd(slice_str(names[i])));
+        assert_false(is_ignored(slice_str(names[i])));
     }
 }
 
 static void a_head_has_at_most_a_hundred_headers(void **state)
 {
     struct text text = {.len = 0};
-    struct http1_head head;
+    struct http1_fields fields;
 
     (void)state;
     add(&text, SLICE(START));
@@ -243,12 +266,11 @@ static void a_head_has_at_most_a_hundred_headers(void **state)
         add(&text, SLICE("N: v\r\n"));
     }
     add(&text, SLICE("\r\n"));
-    assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_DONE);
-    assert_int_equal(head.bytes.len, text.len);
-    assert_false(head.odd);
+    assert_int_equal(read_whole(slice_of(text.bytes, text.len), &fields), HTTP1_HEAD_DONE);
+    assert_int_equal(fields.head_len, text.len);
     text.len -= 2;
     add(&text, SLICE("N: v\r\n\r\n"));
-    assert_int_equal(check(slice_of(text.bytes, text.len), &head), HTTP1_HEAD_LONG);
+    assert_int_equal(read_whole(slice_of(text.bytes, text.len), &fields), HTTP1_HEAD_LONG);
 }
 
 int main(void)
@@ -259,9 +281,10 @@ int main(void)
         cmocka_unit_test(a_value_has_text_at_every_place),
         cmocka_unit_test(a_head_ends_at_its_empty_line),
         cmocka_unit_test(a_head_may_come_in_pieces),
-        cmocka_unit_test(a_line_whose_name_is_no_token_is_odd),
-        cmocka_unit_test(all_odd_lines_are_found),
-        cmocka_unit_test(an_odd_name_that_resembles_one_of_framing_is_bad),
+        cmocka_unit_test(a_malformed_line_is_refused_when_it_has_come),
+        cmocka_unit_test(a_line_whose_name_is_no_token_is_ignored),
+        cmocka_unit_test(all_lines_without_a_token_are_ignored),
+        cmocka_unit_test(an_ignored_name_does_not_resemble_one_of_framing),
         cmocka_unit_test(a_head_has_at_most_a_hundred_headers),
     };
 

@@ -106,21 +106,19 @@ static void refuse(struct server *server, unsigned status, const char *why)
 // Requests
 //
 
-static void begin_request(struct server *server, const struct http1_head *head)
+static void begin_request(struct server *server, const struct http1_fields *fields, bool good)
 {
     struct http1_refusal refusal = {400, "unreadable"};
-    struct http1_fields fields;
     struct slice name;
-    bool good = http1_fields_read(head, &server->names, &fields);
 
-    server->version_1_0 = fields.version_1_0;
-    if (!good || !http1_framing_read(&fields, &server->framing, &refusal)) {
+    server->version_1_0 = fields->version_1_0;
+    if (!good || !http1_framing_read(fields, &server->framing, &refusal)) {
         refuse(server, refusal.status, refusal.why);
         return;
     }
-    server->keep_alive = fields.keep_alive;
-    server->events = fields.events;
-    name = fields.values[OWN_NAME];
+    server->keep_alive = fields->keep_alive;
+    server->events = fields->events;
+    name = fields->values[OWN_NAME];
     assert_true(name.len < sizeof server->name);
     memcpy(server->name, name.len ? name.ptr : "", name.len);
     server->name[name.len] = '\0';
@@ -130,14 +128,17 @@ static void begin_request(struct server *server, const struct http1_head *head)
 // True: there is more to do with the input.
 static bool take_head(struct server *server, struct slice *input)
 {
-    struct http1_head head;
+    struct http1_fields fields;
+    enum http1_head_verdict verdict =
+        http1_head_read(&server->scan, *input, HEAD_MOST, &server->names, &fields);
 
-    switch (http1_head_check(&server->scan, *input, HEAD_MOST, &head)) {
+    switch (verdict) {
     case HTTP1_HEAD_MORE:
         return false;
     case HTTP1_HEAD_DONE:
-        *input = slice_from(*input, head.bytes.len);
-        begin_request(server, &head);
+    case HTTP1_HEAD_REFUSED:
+        *input = slice_from(*input, fields.head_len);
+        begin_request(server, &fields, verdict == HTTP1_HEAD_DONE);
         return true;
     case HTTP1_HEAD_BAD:
     case HTTP1_HEAD_VERSION:
