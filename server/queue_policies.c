@@ -162,26 +162,20 @@ static bool run_policies_disable_rest(const struct run_policies *policies)
     return good;
 }
 
-static size_t run_policies_count_memos(const struct broker *broker)
-{
-    struct memo_usage usage;
-
-    broker_memo_usage(broker, MEMO_POLICY, &usage);
-    return usage.count;
-}
-
 // Reads all memos. False without memory.
 static bool run_policies_load(struct run_policies *policies, const struct broker *broker)
 {
-    size_t room = run_policies_count_memos(broker);
+    struct memo_usage usage;
     const struct memo *memo;
     uint64_t cursor = 0;
 
-    policies->all = calloc(room + 1, sizeof(struct run_policy *));
+    broker_memo_usage(broker, MEMO_POLICY, &usage);
+    policies->all = calloc(usage.count + 1, sizeof(struct run_policy *));
     if (!policies->all) {
         return false;
     }
-    while (policies->count < room && (memo = broker_memo_next(broker, MEMO_POLICY, &cursor))) {
+    while (policies->count < usage.count &&
+           (memo = broker_memo_next(broker, MEMO_POLICY, &cursor))) {
         policies->all[policies->count] = run_policy_read(memo);
         if (!policies->all[policies->count]) {
             return false;
@@ -223,16 +217,6 @@ static bool run_policies_with(const struct run_policies *policies, const struct 
     }
     run_policies_sort(changed);
     return true;
-}
-
-// Frees the policies.
-static void run_policies_clear(struct run_policies *policies)
-{
-    for (size_t i = 0; i < policies->count; i++) {
-        run_policy_free(policies->all[i]);
-    }
-    free(policies->all);
-    *policies = (struct run_policies){0};
 }
 
 static const struct config_sections *queue_sections_of(const struct settings *settings)
@@ -481,5 +465,9 @@ bool queue_policies_show_key(const struct queue_policies *policies, const struct
 
 void queue_policies_clear(struct queue_policies *policies)
 {
-    run_policies_clear(&policies->run);
+    for (size_t i = 0; i < policies->run.count; i++) {
+        run_policy_free(policies->run.all[i]);
+    }
+    free(policies->run.all);
+    policies->run = (struct run_policies){0};
 }

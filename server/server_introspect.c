@@ -19,17 +19,6 @@ static nsec_t server_now(const struct server *server)
     return broker_now(server->loop.turn.broker).mono;
 }
 
-// If the system does not tell how many descriptors are open, those that are known.
-static uint64_t server_count_descriptors(const struct server *server)
-{
-    uint64_t told = usage_descriptors();
-
-    return told > 0 ? told
-                    : server->loop.turn.open + server->handshakes.count +
-                          listeners_count(&server->listeners) +
-                          IO_DESCRIPTORS(server_count_io_threads(server));
-}
-
 static void server_renew_usage(struct server *server)
 {
     struct server_introspection *introspection = &server->introspection;
@@ -38,7 +27,13 @@ static void server_renew_usage(struct server *server)
     if (now_at >= introspection->renew_at) {
         introspection->renew_at = now_at + USAGE_FOR;
         introspection->resident = usage_resident();
-        introspection->descriptors = server_count_descriptors(server);
+        introspection->descriptors = usage_descriptors();
+        if (introspection->descriptors == 0) {
+            // The system does not tell: those that are known.
+            introspection->descriptors = server->loop.turn.open + server->handshakes.count +
+                                         listeners_count(&server->listeners) +
+                                         IO_DESCRIPTORS(server_count_io_threads(server));
+        }
     }
 }
 

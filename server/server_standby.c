@@ -51,37 +51,30 @@ static void advertise_add(struct advertised *advertised, const char *protocol, c
     }
 }
 
-// Writes where this process can be reached, for the others that share its store: words separated by
-// blanks, `PROTOCOL=HOST:PORT` for each address, with `PROTOCOL+tls=` for TLS. HOST is the
-// configured one, or the name of the machine, as listening addresses may be any of the machine's.
-// An IPv6 address stands in brackets; unix sockets are left out, and words for which there is no
-// room.
-static void advertise_write(const struct listeners *listeners, const char *host, char *text,
-                            size_t size)
-{
-    struct advertised advertised = {.host = host, .text = text, .size = size};
-    const char *address;
-
-    *text = '\0';
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        memset(advertised.has, 0, sizeof advertised.has);
-        for (size_t n = 0; (address = listeners_address(listeners, frontends[i]->name, n)); n++) {
-            advertise_add(&advertised, frontends[i]->name, address);
-        }
-    }
-}
-
+// The addresses of this process for the others that share its store (proxy/owner_address.h). HOST
+// is the configured one, or the name of the machine, because the process may listen on any address
+// of the machine. Unix sockets are left out, and words for which there is no room.
 void server_advertise(struct server *server)
 {
     const char *host = server->settings->journal.address;
-    char *text = server->standby.own;
+    struct advertised advertised = {.host = *host ? host : server->facts.machine.nodename,
+                                    .text = server->standby.own,
+                                    .size = sizeof server->standby.own};
+    const char *address;
 
     if (!server->store || !server->store->shared) {
         return;
     }
-    advertise_write(&server->listeners, *host ? host : server->facts.machine.nodename, text,
-                    sizeof server->standby.own);
-    server->store->shared->advertise(server->store, text);
+    *advertised.text = '\0';
+    for (size_t i = 0; i < FRONTENDS; i++) {
+        const char *protocol = frontends[i]->name;
+
+        memset(advertised.has, 0, sizeof advertised.has);
+        for (size_t n = 0; (address = listeners_address(&server->listeners, protocol, n)); n++) {
+            advertise_add(&advertised, protocol, address);
+        }
+    }
+    server->store->shared->advertise(server->store, advertised.text);
 }
 
 static bool standby_proxies(const struct server *server)
@@ -346,14 +339,16 @@ void server_watch_store(struct server *server)
     UNREACHABLE();
 }
 
-// Whether there is a process that would take over, and has looked at the store since this one owns
-// it: an entry from before may be that of this process's predecessor, or of a process that has
-// ended.
-static bool server_is_followed(const struct server *server)
+// Another process must be ready to take over, and have read the store since this one owns it: an
+// older entry may be that of this process's predecessor, or of a process that has ended.
+bool server_may_hand_over(const struct server *server)
 {
     struct introspect_cluster cluster = {.role = CLUSTER_ALONE};
     nsec_t ttl_for = nsec_from_seconds((uint64_t)server->settings->journal.lease_ttl);
 
+    if (server->stage != SERVER_RUNS || store_standing(server->store) != STORE_OWNS) {
+        return false;
+    }
     server->store->shared->cluster(server->store, &cluster);
     for (size_t i = 0; i < cluster.count; i++) {
         const struct introspect_member *member = &cluster.members[i];
@@ -364,12 +359,6 @@ static bool server_is_followed(const struct server *server)
         }
     }
     return false;
-}
-
-bool server_may_hand_over(const struct server *server)
-{
-    return server->stage == SERVER_RUNS && store_standing(server->store) == STORE_OWNS &&
-           server_is_followed(server);
 }
 
 void server_drain_conns(struct server *server)

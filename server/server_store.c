@@ -76,17 +76,11 @@ static void server_name_host(const struct server *server)
     services_name_host(&server->services, host);
 }
 
-static bool server_start_push(struct server *server, struct error_text *why)
-{
-    const char *host = store_host(server->store);
-
-    return push_service_start(&server->push_service, &server->loop.turn, server->settings,
-                              *host ? host : server->facts.process.hostname, why);
-}
-
 // All jobs are restored.
 static bool server_begin(struct server *server, struct error_text *why)
 {
+    const char *host = store_host(server->store);
+
     server_end_standby(server);
     if (server->store &&
         !services_move(&server->services, server->settings, &server->facts.process, why)) {
@@ -110,7 +104,9 @@ static bool server_begin(struct server *server, struct error_text *why)
     server_limit_broker(server);
     server_limit_connections(server);
     server_name_host(server);
-    return server_start_push(server, why) && server_start_io(server, why);
+    return push_service_start(&server->push_service, &server->loop.turn, server->settings,
+                              *host ? host : server->facts.process.hostname, why) &&
+           server_start_io(server, why);
 }
 
 // Until all jobs are restored, only connections of operators are accepted.

@@ -41,18 +41,6 @@ static void service_task_run(void *context)
     service->frontend->work(service->shared);
 }
 
-static void service_add_task(struct service *service)
-{
-    if (service->frontend->due) {
-        service->task = (struct background_task){.due = service_task_due,
-                                                 .work = service_task_run,
-                                                 .context = service,
-                                                 .most = STORE_EASY,
-                                                 .for_operators = service->frontend->administers};
-        turn_add_task(service->turn, &service->task);
-    }
-}
-
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
                     struct error_text *why)
@@ -76,7 +64,15 @@ bool services_start(struct services *services, const struct settings *settings,
         }
         services->tls_each[i].shared = service->shared;
         services->started++;
-        service_add_task(service);
+        if (service->frontend->due) {
+            service->task =
+                (struct background_task){.due = service_task_due,
+                                         .work = service_task_run,
+                                         .context = service,
+                                         .most = STORE_EASY,
+                                         .for_operators = service->frontend->administers};
+            turn_add_task(service->turn, &service->task);
+        }
     }
     return true;
 }
@@ -201,18 +197,13 @@ void services_discard(struct services *services)
     }
 }
 
-// Without a certificate in the new settings, the present one stays in use, as its listener does,
-// until a restart.
-static bool services_prepare_tls(struct services *services, const struct tls_settings *fresh,
-                                 struct error_text *why)
-{
-    return !services->tls || !*fresh->certificate || tls_prepare(services->tls, fresh, why);
-}
-
 bool services_prepare(struct services *services, const struct settings *fresh,
                       struct error_text *why)
 {
-    bool good = services_prepare_tls(services, &fresh->tls, why);
+    // Without a certificate in the new settings, the present one stays in use, as its listener
+    // does, until a restart.
+    bool good =
+        !services->tls || !*fresh->tls.certificate || tls_prepare(services->tls, &fresh->tls, why);
 
     for (size_t i = 0; good && i < services->started; i++) {
         const struct service *service = &services->each[i];

@@ -53,19 +53,13 @@ struct config_sections *config_kind_of(const struct config *config, const char *
     return NULL;
 }
 
-static bool option_has_name(const struct config_table *table, const struct option *option,
-                            const char *section, const char *name)
-{
-    return strcmp(option->section ? option->section : table->section, section) == 0 &&
-           strcmp(option->name, name) == 0;
-}
-
 static bool config_table_set(const struct config_table *table, const char *section,
                              const char *name, const char *text, bool *known,
                              struct error_text *why)
 {
     for (const struct option *option = table->options; option->name; option++) {
-        if (!option_has_name(table, option, section, name)) {
+        if (strcmp(option->section ? option->section : table->section, section) != 0 ||
+            strcmp(option->name, name) != 0) {
             continue;
         }
         *known = true;
@@ -146,24 +140,21 @@ static void config_log_change(const struct config_table *table, const struct opt
            log_string("old", before), log_string("new", after));
 }
 
-static void config_table_adopt(const struct config_table *table, const struct config_table *fresh)
-{
-    for (const struct option *option = table->options; option->name; option++) {
-        if (setting_equal(option, table->values, fresh->values)) {
-            continue;
-        }
-        config_log_change(table, option, fresh->values);
-        if (option->live) {
-            setting_swap(option, table->values, fresh->values);
-        }
-    }
-}
-
 void config_adopt(const struct config *config, const struct config *fresh)
 {
     ENSURE(config->count == fresh->count);
     for (size_t i = 0; i < config->count; i++) {
-        config_table_adopt(&config->tables[i], &fresh->tables[i]);
+        const struct config_table *table = &config->tables[i];
+
+        for (const struct option *option = table->options; option->name; option++) {
+            if (setting_equal(option, table->values, fresh->tables[i].values)) {
+                continue;
+            }
+            config_log_change(table, option, fresh->tables[i].values);
+            if (option->live) {
+                setting_swap(option, table->values, fresh->tables[i].values);
+            }
+        }
     }
     ENSURE(config->kinds == fresh->kinds);
     for (size_t i = 0; i < config->kinds; i++) {

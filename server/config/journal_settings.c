@@ -291,14 +291,6 @@ const struct option journal_options[] = {
     {.name = NULL},
 };
 
-static bool import_check(const char *text, struct error_text *why)
-{
-    struct source_news news;
-
-    return *text == '\0' || source_check(import_kinds, text, &news) ||
-           error_set(why, "%s", news.what);
-}
-
 static bool shard_check(const char *text, struct error_text *why)
 {
     size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -321,10 +313,12 @@ static bool journal_address_check(const char *text, struct error_text *why)
 
 bool journal_options_check(const struct option *option, const char *text, struct error_text *why)
 {
+    struct source_news news;
     nsec_t unused;
 
     if (strcmp(option->name, "import") == 0) {
-        return import_check(text, why);
+        return *text == '\0' || source_check(import_kinds, text, &news) ||
+               error_set(why, "%s", news.what);
     }
     if (strcmp(option->name, "shard") == 0) {
         return shard_check(text, why);
@@ -335,29 +329,22 @@ bool journal_options_check(const struct option *option, const char *text, struct
     return strcmp(option->name, "fsync") != 0 || fsync_parse(text, &unused, why);
 }
 
-// The error in the settings of a journal in a database, or NULL.
-static const char *postgres_settings_error(const struct store_settings *settings)
-{
-    if (settings->store != STORE_POSTGRES) {
-        return *settings->postgres ? "[journal] postgres: needs `store = postgres`" : NULL;
-    }
-    if (*settings->postgres == '\0') {
-        return "[journal] store = postgres: needs `postgres`, the database";
-    }
-    if (*settings->dir) {
-        return "[journal] dir: must be empty with `store = postgres`";
-    }
-    return *settings->import ? "[journal] import: needs `store = file`; with a database, use "
-                               "`tandemctl import`"
-                             : NULL;
-}
-
 bool journal_settings_check(const struct store_settings *settings, struct error_text *why)
 {
-    const char *error = postgres_settings_error(settings);
-
-    if (!error && *settings->import && *settings->dir == '\0') {
-        error = "[journal] import: needs `dir`, the journal to import into";
+    if (settings->store != STORE_POSTGRES) {
+        if (*settings->postgres) {
+            return error_set(why, "[journal] postgres: needs `store = postgres`");
+        }
+    } else if (*settings->postgres == '\0') {
+        return error_set(why, "[journal] store = postgres: needs `postgres`, the database");
+    } else if (*settings->dir) {
+        return error_set(why, "[journal] dir: must be empty with `store = postgres`");
+    } else if (*settings->import) {
+        return error_set(why, "[journal] import: needs `store = file`; with a database, use "
+                              "`tandemctl import`");
     }
-    return !error || error_set(why, "%s", error);
+    if (*settings->import && *settings->dir == '\0') {
+        return error_set(why, "[journal] import: needs `dir`, the journal to import into");
+    }
+    return true;
 }

@@ -267,12 +267,16 @@ static bool queue_glob_check(const char *name, struct error_text *why)
     return false;
 }
 
-// With the name of the queue, the result may still be too long: the jobs of such a queue are
-// buried.
-static bool dead_queue_check(const char *text, struct error_text *why)
+// Checks `dead_queue`. With the name of the queue, the result may still be too long: the jobs of
+// such a queue are buried.
+static bool queue_option_check(const struct option *option, const char *text,
+                               struct error_text *why)
 {
     size_t len = strlen(text);
 
+    if (strcmp(option->name, "dead_queue") != 0) {
+        return true;
+    }
     for (const char *brace = strchr(text, '{'); brace; brace = strchr(brace + 1, '{')) {
         if (strncmp(brace, OWN_NAME, sizeof OWN_NAME - 1) != 0) {
             return error_set(why, "`%s`: only " OWN_NAME " may be in braces", text);
@@ -283,12 +287,6 @@ static bool dead_queue_check(const char *text, struct error_text *why)
         return error_set(why, "the name of a queue is longer than %d bytes", QUEUE_NAME_MAX);
     }
     return true;
-}
-
-static bool queue_option_check(const struct option *option, const char *text,
-                               struct error_text *why)
-{
-    return strcmp(option->name, "dead_queue") != 0 || dead_queue_check(text, why);
 }
 
 // How the keys of the policy contradict each other, or NULL.

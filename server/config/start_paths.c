@@ -137,28 +137,20 @@ static bool listen_paths_check(const char *addresses, struct error_text *why)
     return true;
 }
 
-static bool log_path_check(const char *path, struct error_text *why)
-{
-    return syslog_path(path) || start_file_check(&log_file, path, why);
-}
-
-static bool user_check(const char *user, struct error_text *why)
-{
-    struct identity identity;
-
-    return *user == '\0' || privilege_find(user, &identity, why) == EXIT_REASON_NONE;
-}
-
 bool check_start_paths(const struct settings *settings, bool must_exist, struct error_text *why)
 {
     const struct server_settings *server = &settings->server;
+    struct identity identity;
 
     for (size_t i = 0; i < FRONTENDS; i++) {
         if (!listen_paths_check(settings->protocols[i].listen, why)) {
             return false;
         }
     }
-    return user_check(server->user, why) && log_path_check(server->log_file, why) &&
+    if (*server->user && privilege_find(server->user, &identity, why) != EXIT_REASON_NONE) {
+        return false;
+    }
+    return (syslog_path(server->log_file) || start_file_check(&log_file, server->log_file, why)) &&
            start_file_check(&pid_file, server->pid_file, why) &&
            journal_dir_check(settings->journal.dir, must_exist, why);
 }

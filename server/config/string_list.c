@@ -21,27 +21,17 @@ __attribute__((format(printf, 1, 0))) static char *string_format(const char *for
     return text;
 }
 
-static bool string_list_make_room(struct string_list *list)
-{
-    size_t room = list->room ? 2 * list->room : 8;
-    char **all;
-
-    if (list->count < list->room) {
-        return true;
-    }
-    all = realloc(list->all, room * sizeof *all);
-    if (!all) {
-        return false;
-    }
-    list->all = all;
-    list->room = room;
-    return true;
-}
-
 // Takes ownership of the text; NULL means that there was no memory.
 static void string_list_append(struct string_list *list, char *text)
 {
-    if (text && string_list_make_room(list)) {
+    if (text && list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 8;
+        char **all = realloc(list->all, room * sizeof *all);
+
+        list->all = all ? all : list->all;
+        list->room = all ? room : list->room;
+    }
+    if (text && list->count < list->room) {
         list->all[list->count++] = text;
         return;
     }

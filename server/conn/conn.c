@@ -474,12 +474,6 @@ static void conn_place(struct conn *conn)
     }
 }
 
-// Whether it can have no output beside what is staged.
-static bool conn_done(const struct conn *conn)
-{
-    return conn->state == FEED_FINISHED || (conn->input_ended && conn->state == FEED_MORE);
-}
-
 void conn_end_turn(struct conn *conn)
 {
     size_t pending;
@@ -496,7 +490,9 @@ void conn_end_turn(struct conn *conn)
         conn_check_peer(conn);
     }
     pending = output_pending(&conn->wire.out);
-    if (conn->broken || (pending == 0 && conn_done(conn))) {
+    // A connection whose front-end has finished has only the output that is staged.
+    if (conn->broken || (pending == 0 && (conn->state == FEED_FINISHED ||
+                                          (conn->input_ended && conn->state == FEED_MORE)))) {
         conn_close(conn);
         return;
     }

@@ -325,24 +325,10 @@ static size_t conn_send(struct conn *conn)
     return sent.len;
 }
 
-// Stops feeding while too much output waits, until half of it was sent.
-static void conn_limit_output(struct conn *conn)
-{
-    size_t pending = output_pending(&conn->wire.out);
-
-    if (pending > CONN_OUTPUT_MAX) {
-        conn->too_much_output = true;
-    } else if (!conn->too_much_output || pending < CONN_OUTPUT_MAX / 2) {
-        // The connection may also have waited for output that one feed has staged, or for the
-        // store.
-        conn->too_much_output = false;
-        conn_want_run(conn);
-    }
-}
-
 void conn_flush(struct conn *conn)
 {
     size_t sent = 0;
+    size_t pending;
 
     while (!conn->wire.out.stalled && !conn->broken && output_sendable(&conn->wire.out) > 0 &&
            (turn_may_send(conn_turn(conn)) || conn->service->frontend->administers)) {
@@ -352,5 +338,14 @@ void conn_flush(struct conn *conn)
         }
         sent += conn_send(conn);
     }
-    conn_limit_output(conn);
+    // Stops feeding while too much output waits, until half of it was sent.
+    pending = output_pending(&conn->wire.out);
+    if (pending > CONN_OUTPUT_MAX) {
+        conn->too_much_output = true;
+    } else if (!conn->too_much_output || pending < CONN_OUTPUT_MAX / 2) {
+        // The connection may also have waited for output that one feed has staged, or for the
+        // store.
+        conn->too_much_output = false;
+        conn_want_run(conn);
+    }
 }

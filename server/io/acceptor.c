@@ -338,14 +338,6 @@ static bool acceptor_is_full(const struct acceptor *acceptor)
     return false;
 }
 
-static void acceptor_prepare_socket(struct acceptor *acceptor, int fd)
-{
-    if (acceptor->unprepared > 0) {
-        acceptor->unprepared--;
-        transport_prepare_like(fd, acceptor->fd);
-    }
-}
-
 static void acceptor_ready(evutil_socket_t listening, short what, void *context)
 {
     struct acceptor *acceptor = context;
@@ -369,7 +361,10 @@ static void acceptor_ready(evutil_socket_t listening, short what, void *context)
             if (ends_episode) {
                 atomic_store(&thread->common->warned, false);
             }
-            acceptor_prepare_socket(acceptor, fd);
+            if (acceptor->unprepared > 0) {
+                acceptor->unprepared--;
+                transport_prepare_like(fd, acceptor->fd);
+            }
             acceptor_admit(thread, acceptor, fd);
             if (acceptor_is_full(acceptor)) {
                 return;

@@ -98,18 +98,11 @@ static void line_text(struct text_line *line, struct slice text)
     }
 }
 
-static void line_number(struct text_line *line, int64_t number)
-{
-    char digits[24];
-
-    (void)snprintf(digits, sizeof digits, "%" PRId64, number);
-    line_string(line, digits);
-}
-
 size_t log_line_text(const struct log_event *event, char bytes[LOG_LINE_MAX])
 {
     struct text_line line = {.bytes = bytes, .room = LOG_LINE_MAX - 1};
     char when[48];
+    char digits[24];
 
     log_time(event->wall_at, when, sizeof when);
     line_string(&line, when);
@@ -126,7 +119,8 @@ size_t log_line_text(const struct log_event *event, char bytes[LOG_LINE_MAX])
         if (field->is_text) {
             line_text(&line, field->text);
         } else {
-            line_number(&line, field->number);
+            (void)snprintf(digits, sizeof digits, "%" PRId64, field->number);
+            line_string(&line, digits);
         }
     }
     bytes[line.len++] = '\n';

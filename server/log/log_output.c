@@ -105,19 +105,6 @@ void log_output_adopt(struct log_output *output, const struct log_opening *openi
     output->made = opening->made;
 }
 
-static bool output_begin(struct log_output *output, const struct log_opening *opening)
-{
-    output->writer = log_writer_new(opening->fd, &opening->style);
-    if (!output->writer) {
-        return false;
-    }
-    log_set_sink(output_line, output, opening->level);
-    log_set_drain(output_drain);
-    output->fd = opening->fd;
-    output->made = opening->made;
-    return true;
-}
-
 bool log_output_open(struct log_output *output, const char *path, enum log_format format,
                      enum log_level level, struct error_text *why)
 {
@@ -128,10 +115,17 @@ bool log_output_open(struct log_output *output, const char *path, enum log_forma
     }
     if (output->writer) {
         log_output_adopt(output, &opening);
-    } else if (!output_begin(output, &opening)) {
+        return true;
+    }
+    output->writer = log_writer_new(opening.fd, &opening.style);
+    if (!output->writer) {
         log_output_discard(&opening);
         return error_set(why, "out of memory or threads");
     }
+    log_set_sink(output_line, output, opening.level);
+    log_set_drain(output_drain);
+    output->fd = opening.fd;
+    output->made = opening.made;
     return true;
 }
 

@@ -195,17 +195,6 @@ static void listener_close(struct listener *listener)
     free(listener);
 }
 
-static void listener_note_path(struct listener *listener, const struct listen_address *address)
-{
-    struct stat st;
-
-    if (address->path[0] && lstat(address->path, &st) == 0) {
-        memcpy(listener->path, address->path, sizeof listener->path);
-        listener->device = st.st_dev;
-        listener->inode = st.st_ino;
-    }
-}
-
 // Logs the address as a `listen` key would name it.
 static void listener_announce(struct listener *listener, const struct listen_address *address,
                               const struct listener_target *target)
@@ -242,6 +231,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct liste
                          const struct listener_target *target)
 {
     struct listener *listener = malloc(sizeof *listener);
+    struct stat st;
 
     if (!listener) {
         (void)close(fd);
@@ -257,7 +247,11 @@ static bool listener_add(struct listeners *listeners, int fd, const struct liste
     };
     list_init(&listener->node);
     list_append(&listeners->all, &listener->node);
-    listener_note_path(listener, address);
+    if (address->path[0] && lstat(address->path, &st) == 0) {
+        memcpy(listener->path, address->path, sizeof listener->path);
+        listener->device = st.st_dev;
+        listener->inode = st.st_ino;
+    }
     listener_prepare(listener);
     listener->kind = slot_kind(target->kind, !listener->tcp);
     if (event_assign(&listener->event, listeners->base, fd, EV_READ | EV_PERSIST, listener_ready,

@@ -40,26 +40,20 @@ static void socket_text_inet4(const struct sockaddr_in *addr, char *text, size_t
     *at = '\0';
 }
 
-static void socket_text_inet6(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
-{
-    char host[64] = "?";
-    char port[8] = "?";
-
-    (void)getnameinfo(addr, len, host, sizeof host, port, sizeof port,
-                      NI_NUMERICHOST | NI_NUMERICSERV);
-    (void)snprintf(text, room, "[%s]:%s", host, port);
-}
-
 void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t room)
 {
     const struct sockaddr_un *un = (const void *)addr;
+    char host[64] = "?";
+    char port[8] = "?";
 
     switch (addr->sa_family) {
     case AF_INET:
         socket_text_inet4((const void *)addr, text, room);
         return;
     case AF_INET6:
-        socket_text_inet6(addr, len, text, room);
+        (void)getnameinfo(addr, len, host, sizeof host, port, sizeof port,
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+        (void)snprintf(text, room, "[%s]:%s", host, port);
         return;
     default:
         // The client's end of a unix socket has no name: its path is not set then.
@@ -182,11 +176,14 @@ static bool unix_clear(const struct sockaddr_un *addr, struct error_text *why)
     return good;
 }
 
-static size_t socket_listen_unix(const struct listen_address *address, int fds[SOCKETS_MAX],
-                                 struct error_text *why)
+size_t socket_listen(const struct listen_address *address, int fds[SOCKETS_MAX],
+                     struct error_text *why)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
+    if (address->path[0] == '\0') {
+        return socket_listen_inet(address, fds, why);
+    }
     memcpy(addr.sun_path, address->path, sizeof addr.sun_path);
     if (!unix_clear(&addr, why)) {
         return 0;
@@ -197,13 +194,6 @@ static size_t socket_listen_unix(const struct listen_address *address, int fds[S
         return 0;
     }
     return 1;
-}
-
-size_t socket_listen(const struct listen_address *address, int fds[SOCKETS_MAX],
-                     struct error_text *why)
-{
-    return address->path[0] ? socket_listen_unix(address, fds, why)
-                            : socket_listen_inet(address, fds, why);
 }
 
 void socket_peer_text(int fd, char *text, size_t room)

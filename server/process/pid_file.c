@@ -16,17 +16,6 @@ static void pid_file_fail(const char *path, const char *what, struct error_text 
     error_set(why, "pid_file %s: %s", path, what);
 }
 
-// The reason that another process holds the lock, with the PID in the file.
-static void pid_file_held(int fd, const char *path, struct error_text *why)
-{
-    char text[32] = "";
-    ssize_t len = pread(fd, text, sizeof text - 1, 0);
-
-    text[len > 0 ? strcspn(text, "\n") : 0] = '\0';
-    error_set(why, "pid_file %s: another process holds it: %s", path,
-              text[0] ? text : "one that is just starting");
-}
-
 // Whether the path still leads to this file: its last owner may have removed it after we opened it.
 static bool is_in_place(int fd, const struct safe_path *place)
 {
@@ -54,7 +43,13 @@ static int pid_file_lock(const struct safe_path *place, const char *path, struct
         pid_file_fail(path, "not a regular file", why);
     } else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) {
-            pid_file_held(fd, path, why);
+            // The file has the PID of the process that holds the lock.
+            char text[32] = "";
+            ssize_t len = pread(fd, text, sizeof text - 1, 0);
+
+            text[len > 0 ? strcspn(text, "\n") : 0] = '\0';
+            error_set(why, "pid_file %s: another process holds it: %s", path,
+                      text[0] ? text : "one that is just starting");
         } else {
             pid_file_fail(path, strerror(errno), why);
         }

@@ -48,13 +48,6 @@ static bool link_is_trusted(int dir, const struct stat *link)
     return (st.st_mode & 022) == 0 || ((st.st_mode & S_ISVTX) != 0 && is_trusted(link->st_uid));
 }
 
-static bool is_proc(int dir)
-{
-    struct statfs fs;
-
-    return fstatfs(dir, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
-}
-
 // Opens the directory in which the path begins.
 static bool safe_path_start(struct safe_path *safe, const char *path)
 {
@@ -124,6 +117,7 @@ static bool safe_path_enter(struct safe_path *safe, struct error_text *why)
 static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there,
                       struct error_text *why)
 {
+    struct statfs fs;
     struct stat st;
     bool last;
     bool link;
@@ -143,7 +137,7 @@ static bool walk_step(struct walk *walk, struct safe_path *safe, bool *there,
     if (!link_is_trusted(safe->dir, &st)) {
         return safe_path_fail(safe, why, "leads through a symbolic link that others can put there");
     }
-    if (last && is_proc(safe->dir)) {
+    if (last && fstatfs(safe->dir, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC) {
         safe->is_magic = true;
         *there = true;
         return true;
@@ -177,26 +171,21 @@ bool safe_path_find(struct safe_path *safe, const char *path, bool follow, struc
     return true;
 }
 
-// Whether all users can create files in the directory.
-static bool is_world_writable(int dir)
-{
-    struct stat st;
-
-    return fstat(dir, &st) != 0 || (st.st_mode & S_IWOTH) != 0;
-}
-
 // A second name may belong to any of root's files. A file of another user in a world-writable
 // directory may have been created to read what we write, or to have us read it.
 static bool is_safe_file(const struct safe_path *safe, const struct stat *st,
                          struct error_text *why)
 {
+    struct stat dir;
+
     if (geteuid() != 0 || (!S_ISREG(st->st_mode) && !S_ISFIFO(st->st_mode))) {
         return true;
     }
     if (S_ISREG(st->st_mode) && st->st_nlink > 1) {
         return error_set(why, "the file has a second name, which may be that of any file");
     }
-    if (!safe->is_magic && !is_trusted(st->st_uid) && is_world_writable(safe->dir)) {
+    if (!safe->is_magic && !is_trusted(st->st_uid) &&
+        (fstat(safe->dir, &dir) != 0 || (dir.st_mode & S_IWOTH) != 0)) {
         return error_set(why, "the file is another user's, in a directory that all can write to");
     }
     return true;

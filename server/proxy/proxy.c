@@ -86,15 +86,6 @@ static void proxy_host_again(evutil_socket_t fd, short what, void *context)
     proxy_host_look_up(context);
 }
 
-static void proxy_host_set(struct proxy_host *host, struct event_base *base, const char *name)
-{
-    host->name = name;
-    host->base = base;
-    (void)evtimer_assign(&host->again, base, proxy_host_again, host);
-    host->is_numeric = lookup_numeric(name, &host->found);
-    proxy_host_look_up(host);
-}
-
 // After a rest, the name may have another address.
 static void proxy_target_rested(evutil_socket_t fd, short what, void *context)
 {
@@ -103,13 +94,6 @@ static void proxy_target_rested(evutil_socket_t fd, short what, void *context)
     (void)fd;
     (void)what;
     proxy_host_look_up(target->host);
-}
-
-static void proxy_target_rest(struct proxy_target *target)
-{
-    static const struct timeval rest_for = {.tv_usec = 500000};
-
-    (void)event_add(&target->rested, &rest_for);
 }
 
 // The host of a target; several targets may share one.
@@ -122,7 +106,11 @@ static struct proxy_host *proxy_host_of(struct proxy_targets *targets,
         host++;
     }
     if (!host->name) {
-        proxy_host_set(host, targets->base, target->place.host);
+        host->name = target->place.host;
+        host->base = targets->base;
+        (void)evtimer_assign(&host->again, targets->base, proxy_host_again, host);
+        host->is_numeric = lookup_numeric(target->place.host, &host->found);
+        proxy_host_look_up(host);
     }
     return host;
 }
@@ -228,21 +216,15 @@ static size_t passed_size(const char *peer)
     return sizeof(struct passed) + strlen(peer) + 1;
 }
 
-static void passed_log_end(const struct passed *passed, const char *why)
+static void passed_close(struct passed *passed, const char *why)
 {
+    struct proxy *proxy = passed->proxy;
     const struct relay_way *ways = passed->relay.ways;
 
     log_debug("proxy_ended", log_string("peer", passed->peer),
               log_string("protocol", passed->target->place.protocol), log_string("why", why),
               log_number("to_owner", (int64_t)ways[0].passed),
               log_number("from_owner", (int64_t)ways[1].passed));
-}
-
-static void passed_close(struct passed *passed, const char *why)
-{
-    struct proxy *proxy = passed->proxy;
-
-    passed_log_end(passed, why);
     relay_stop(&passed->relay);
     if (event_initialized(&passed->answered)) {
         (void)event_del(&passed->answered);
@@ -271,8 +253,10 @@ static void proxy_complain(struct proxy *proxy, const struct passed *passed, con
 
 static void passed_fail(struct passed *passed, const char *why)
 {
+    static const struct timeval rest_for = {.tv_usec = 500000};
+
     proxy_complain(passed->proxy, passed, why);
-    proxy_target_rest(passed->target);
+    (void)event_add(&passed->target->rested, &rest_for);
     passed_close(passed, why);
 }
 

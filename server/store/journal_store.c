@@ -301,28 +301,20 @@ static const struct store_ops journal_store_ops = {
     .close = journal_store_close,
 };
 
-static bool journal_store_begin(struct journal_store *store, struct storage *storage,
-                                const struct task_runner *runner, const char *host,
-                                struct error_text *why)
-{
-    if (!storage) {
-        return error_set(why, "out of memory");
-    }
-    if (!journal_store_make_thread(store, runner, why)) {
-        journal_discard(storage);
-        return false;
-    }
-    return journal_store_make_journal(store, storage, host, why);
-}
-
 bool journal_store_make(struct journal_store *store, struct storage *storage,
                         const struct task_runner *runner, const char *host, struct error_text *why)
 {
+    bool good = storage || error_set(why, "out of memory");
+
     store->store.ops = &journal_store_ops;
     store->wake_fd = -1;
-    if (!journal_store_begin(store, storage, runner, host, why)) {
-        (void)journal_store_close(&store->store);
-        return false;
+    if (good && !journal_store_make_thread(store, runner, why)) {
+        journal_discard(storage);
+        good = false;
     }
-    return true;
+    good = good && journal_store_make_journal(store, storage, host, why);
+    if (!good) {
+        (void)journal_store_close(&store->store);
+    }
+    return good;
 }
