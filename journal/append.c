@@ -61,13 +61,6 @@ static char *append_space(struct journal *journal, size_t size, uint64_t extra, 
     return append_begin(journal) ? append_reserve(journal, len) : NULL;
 }
 
-static void append_note_submission(struct journal *journal, uint64_t id)
-{
-    if (id < journal->batches.gathering.first_id) {
-        journal->batches.gathering.first_id = id;
-    }
-}
-
 // Without memory the job is still counted: the ledger then has more than the log.
 size_t append_job(struct journal *journal, const struct job *job, uint64_t extra)
 {
@@ -186,7 +179,9 @@ static size_t append_submission(struct journal *journal, const struct job *job)
     size_t size = append_job(journal, job, RESERVED_END + RESERVED_BURIAL);
 
     ledger_add(&journal->ledger, journal->segments.current, job, size);
-    append_note_submission(journal, job_id(job));
+    if (job_id(job) < journal->batches.gathering.first_id) {
+        journal->batches.gathering.first_id = job_id(job);
+    }
     return size;
 }
 

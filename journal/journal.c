@@ -428,21 +428,16 @@ static uint64_t recorder_append(void *store, const struct record *record)
     return unheard ? 0 : journal->batches.gathering.position;
 }
 
-// No client may learn an id that could be given out again after a restart: an id beyond the synced
-// blocks waits for a batch that is synced whatever the policy (turn.c). Each turn makes sure that
-// there is one.
-static uint64_t recorder_position_of_id(const struct journal *journal, uint64_t id)
-{
-    return id < journal->ids.end ? 0 : journal->batches.gathering.position;
-}
-
 static uint64_t recorder_position_of(const void *store, const struct job *job)
 {
     const struct journal *journal = store;
     uint64_t id = job_id(job);
 
     if (!job_is_durable(job) || journal_has_stopped_promising(journal)) {
-        return recorder_position_of_id(journal, id);
+        // No client may learn an id that could be given out again after a restart: an id beyond the
+        // synced blocks waits for a batch that is synced whatever the policy (turn.c). Each turn
+        // makes sure that there is one.
+        return id < journal->ids.end ? 0 : journal->batches.gathering.position;
     }
     if (id >= journal->batches.gathering.first_id) {
         return journal->batches.gathering.position;

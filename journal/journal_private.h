@@ -33,7 +33,7 @@ void journal_histogram_count(struct journal_histogram *histogram, const int64_t 
 // Turns (turn.c): batches go to the worker thread, and positions are reached
 //
 
-// Hands `slot.task` over. Returns true: there was something to do.
+// Hands `slot.task` to the worker thread. Returns true: there was something to do.
 bool turn_give(struct journal *journal);
 // Syncs the segment as far as it is written; false for NULL.
 bool turn_give_sync(struct journal *journal, struct segment *segment);

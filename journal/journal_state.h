@@ -25,15 +25,6 @@ struct task_slot {
     bool busy; // the worker thread has `task`
 };
 
-// Hands `task` over. Returns true: there was something to do.
-static inline bool slot_give(struct task_slot *slot, nsec_t now_at)
-{
-    slot->busy = true;
-    slot->begun_at = now_at;
-    slot->worker.give(slot->worker.self, &slot->task);
-    return true;
-}
-
 static inline bool slot_done(const struct task_slot *slot)
 {
     return slot->worker.done(slot->worker.self);

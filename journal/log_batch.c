@@ -133,18 +133,13 @@ static void chunk_drop(struct chunk *chunk, struct chunk_pool *pool)
     }
 }
 
-static bool chunk_fits(const struct chunk *tail, const struct chunk *chunk)
-{
-    return tail && !tail->blob && tail->segment == chunk->segment &&
-           tail->offset + tail->used == chunk->offset && chunk->used <= CHUNK_BYTES - tail->used;
-}
-
 void batch_pack(struct log_batch *batch, struct log_batch *more, struct chunk_pool *pool)
 {
     struct chunk *chunk = more->head;
     struct chunk *tail = batch->tail;
 
-    if (chunk && chunk_fits(tail, chunk)) {
+    if (chunk && tail && !tail->blob && tail->segment == chunk->segment &&
+        tail->offset + tail->used == chunk->offset && chunk->used <= CHUNK_BYTES - tail->used) {
         size_t size = chunk_size(chunk);
 
         memcpy(tail->bytes + tail->used, chunk->bytes, chunk->used);

@@ -3,6 +3,16 @@
 // The turn of the journal: takes in the result of the worker thread's task and gives it the next
 // one. Batches come first, but after each batch some tasks of maintenance may run, which a busy
 // broker would otherwise never get to.
+//
+// The way of a record from the change to the answer:
+//
+//   recorder_append()   in journal.c: the record joins the batch that is gathered; the answer waits
+//                       for the number of that batch, its log position
+//   turn_write_batch()  at the end of the turn, the batch goes to the worker thread
+//   task_run_write()    in file/files_task.c, on that thread: checksums, write, fsync (in a
+//                       database, worker_run_write() in pg/pg_worker.c); then it wakes the loop
+//   turn_written()      in the next turn: the position is reached
+//   journal_reached()   the loop asks for the position, and lets the answer leave
 
 #include "core/base/log.h"
 #include "journal/append.h"
@@ -10,45 +20,14 @@
 #include "journal/space.h"
 
 //
-// Statistics
+// The mark at the end of the log
 //
 
-#define DOUBLED(unit)                                                                              \
-    {                                                                                              \
-        (unit), (unit) << 1, (unit) << 2, (unit) << 3, (unit) << 4, (unit) << 5, (unit) << 6,      \
-            (unit) << 7, (unit) << 8, (unit) << 9, (unit) << 10, (unit) << 11, (unit) << 12,       \
-            (unit) << 13, (unit) << 14, (unit) << 15, (unit) << 16, INT64_MAX                      \
-    }
-
-const int64_t journal_record_buckets[JOURNAL_BUCKETS] = DOUBLED(INT64_C(1));
-const int64_t journal_sync_buckets[JOURNAL_BUCKETS] = DOUBLED(NSEC_PER_MSEC / 10);
-
-void journal_histogram_count(struct journal_histogram *figure, const int64_t *ends, int64_t value,
-                             unsigned times)
-{
-    size_t bucket = 0;
-
-    while (value > ends[bucket]) {
-        bucket++;
-    }
-    figure->counts[bucket] += times;
-    figure->count += times;
-    figure->sum += (uint64_t)value * times;
-}
-
-// The mark at the end of the log. Each batch says how far its segment was synced before it; after
-// the last batch nothing would, and its loss would not be noticed. So when everything is synced and
-// nothing is recorded for a moment, a SYNCED record is written alone. It need not be synced, and is
-// not repeated. If the storage is atomic, no part of the log can be missing.
-
+// Each batch says how far its segment was synced before it; after the last batch nothing would, and
+// its loss would not be noticed. So when everything is synced and nothing is recorded for a moment,
+// a SYNCED record is written alone. It need not be synced, and is not repeated. If the storage is
+// atomic, no part of the log can be missing.
 #define END_MARK_AFTER NSEC_PER_SEC
-
-static void end_mark_request(struct journal *journal)
-{
-    if (!journal->storage->ops->atomic) {
-        journal->end_mark.quiet_at = nsec_add(journal_present(journal), END_MARK_AFTER);
-    }
-}
 
 // Whether everything is synced, and there is space for one more record.
 static bool end_mark_is_possible(const struct journal *journal)
@@ -84,6 +63,10 @@ static bool end_mark_alone(const struct log_batch *batch)
     return batch->marked && batch->bytes == CODEC_NUMBER_SIZE;
 }
 
+//
+// Batches
+//
+
 // A batch waits for more records for a share of the duration of the last write, given by the
 // storage, but no longer than GATHER_MOST, and no shorter than GATHER_LEAST unless the write was.
 #define GATHER_MOST (100 * NSEC_PER_MSEC)
@@ -91,13 +74,113 @@ static bool end_mark_alone(const struct log_batch *batch)
 
 bool turn_give(struct journal *journal)
 {
-    return slot_give(&journal->slot, journal_present(journal));
+    struct task_slot *slot = &journal->slot;
+
+    slot->busy = true;
+    slot->begun_at = journal_present(journal);
+    slot->worker.give(slot->worker.self, &slot->task);
+    return true;
 }
 
 bool turn_give_sync(struct journal *journal, struct segment *segment)
 {
     journal->slot.task = (struct task){.kind = TASK_SYNC, .segment = segment};
     return segment && turn_give(journal);
+}
+
+// With `always`, the clients just answered will soon submit more, and one sync should serve all of
+// them: a short wait costs less than a sync that half of them miss.
+bool turn_gathers(const struct journal *journal)
+{
+    return journal->settings.sync_every_for == 0 && !journal->closing &&
+           !batch_empty(&journal->batches.gathering) &&
+           journal->batches.gathering.records < journal->pace.expected &&
+           journal->settings.now() < turn_gathers_until(journal);
+}
+
+nsec_t turn_gathers_until(const struct journal *journal)
+{
+    nsec_t wait_for = journal->pace.took_for / journal->storage->ops->gather_share;
+
+    if (wait_for < GATHER_LEAST) {
+        wait_for = GATHER_LEAST < journal->pace.took_for ? GATHER_LEAST : journal->pace.took_for;
+    }
+    wait_for = wait_for < GATHER_MOST ? wait_for : GATHER_MOST;
+    return journal->pace.written_at + wait_for;
+}
+
+static bool turn_sync_is_due(const struct journal *journal)
+{
+    // Whatever the policy, a block of ids is synced well before the first of them is given out. If
+    // memory runs out, unsynced batches are synced early, so that their chunks are free again.
+    return ids_wait(&journal->ids) ||
+           (!batch_empty(&journal->batches.unsynced) && space_memory_is_low(journal)) ||
+           journal->batches.unsynced.bytes > journal->settings.max_pending / 2 ||
+           (journal->position.unsynced_at != NSEC_NEVER &&
+            journal->settings.sync_every_for != NSEC_NEVER &&
+            nsec_add(journal->position.unsynced_at, journal->settings.sync_every_for) <=
+                journal_present(journal));
+}
+
+static bool turn_write_batch(struct journal *journal)
+{
+    bool always = journal->settings.sync_every_for == 0;
+    bool waits;
+
+    if (batch_empty(&journal->batches.writing)) {
+        if (batch_empty(&journal->batches.gathering) || turn_gathers(journal)) {
+            return false;
+        }
+        journal->batches.writing = journal->batches.gathering;
+        journal->batches.writing.ids_end = journal->ids.asked;
+        batch_init(&journal->batches.gathering, journal->batches.writing.position + 1);
+    }
+    // Once the current segment is published, no other segment is written to.
+    if ((!segment_is_published(journal->segments.current) || space_overflows(journal)) &&
+        journal->storage->ops->before_write(journal)) {
+        return true;
+    }
+    batch_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
+    waits = always && !end_mark_alone(&journal->batches.writing);
+    journal->slot.task =
+        (struct task){.kind = TASK_WRITE,
+                      .batch = &journal->batches.writing,
+                      .before = segments_last_written(&journal->segments),
+                      .sync = waits || journal->closing || append_ids_short(journal),
+                      .size = always ? journal->storage->ops->write_ahead : 0};
+    return turn_give(journal);
+}
+
+// Gives the next task if the worker thread is idle.
+static void turn_hand_over(struct journal *journal)
+{
+    const struct storage_ops *ops = journal->storage->ops;
+    bool keeps_up = journal->maintenance.due > 0;
+
+    if (journal->slot.busy || journal_present(journal) < journal->failure.retry_at) {
+        return;
+    }
+    if (!segments_make_room(&journal->segments)) {
+        fail_wait(journal);
+        return;
+    }
+    if (!segment_is_open(journal->segments.current) && !ops->can_write(journal)) {
+        (void)ops->maintain(journal);
+        return;
+    }
+    if (keeps_up && ops->maintain(journal)) {
+        journal->maintenance.due--;
+        return;
+    }
+    // Maintenance without a task now has no claim to the time before the next batch.
+    journal->maintenance.due = 0;
+    if (turn_sync_is_due(journal) &&
+        turn_give_sync(journal, segments_syncable(&journal->segments))) {
+        return;
+    }
+    if (!turn_write_batch(journal) && !keeps_up) {
+        (void)ops->maintain(journal);
+    }
 }
 
 //
@@ -125,7 +208,9 @@ static void turn_all_synced(struct journal *journal)
     journal->position.synced = journal->position.reached;
     journal->position.unsynced_at = NSEC_NEVER;
     journal->ids.end = journal->ids.written;
-    end_mark_request(journal);
+    if (!journal->storage->ops->atomic) {
+        journal->end_mark.quiet_at = nsec_add(journal_present(journal), END_MARK_AFTER);
+    }
 }
 
 // Written batches are kept until they are synced. If this one has to be written again, to another
@@ -171,20 +256,18 @@ static void turn_written(struct journal *journal)
     turn_succeeded(journal);
 }
 
-static void turn_count_syncs(struct journal_stats *figures, const struct task *task)
-{
-    if (task->syncs > 0) {
-        journal_histogram_count(&figures->syncs, journal_sync_buckets,
-                                task->synced_for / task->syncs, task->syncs);
-    }
-}
-
-static void turn_take_in_result(struct journal *journal)
+static void turn_take_in(struct journal *journal)
 {
     const struct task *task = &journal->slot.task;
 
+    if (!journal->slot.busy || !slot_done(&journal->slot)) {
+        return;
+    }
     journal->slot.busy = false;
-    turn_count_syncs(&journal->stats, task);
+    if (task->syncs > 0) {
+        journal_histogram_count(&journal->stats.syncs, journal_sync_buckets,
+                                task->synced_for / task->syncs, task->syncs);
+    }
     if (task->kind != TASK_WRITE && task->kind != TASK_SYNC) {
         journal->storage->ops->maintained(journal);
     } else if (task->error) {
@@ -197,119 +280,8 @@ static void turn_take_in_result(struct journal *journal)
 }
 
 //
-// Batches
+// Turns
 //
-
-// With `always`, the clients just answered will soon submit more, and one sync should serve all of
-// them: a short wait costs less than a sync that half of them miss.
-bool turn_gathers(const struct journal *journal)
-{
-    return journal->settings.sync_every_for == 0 && !journal->closing &&
-           !batch_empty(&journal->batches.gathering) &&
-           journal->batches.gathering.records < journal->pace.expected &&
-           journal->settings.now() < turn_gathers_until(journal);
-}
-
-nsec_t turn_gathers_until(const struct journal *journal)
-{
-    nsec_t wait_for = journal->pace.took_for / journal->storage->ops->gather_share;
-
-    if (wait_for < GATHER_LEAST) {
-        wait_for = GATHER_LEAST < journal->pace.took_for ? GATHER_LEAST : journal->pace.took_for;
-    }
-    wait_for = wait_for < GATHER_MOST ? wait_for : GATHER_MOST;
-    return journal->pace.written_at + wait_for;
-}
-
-// If memory runs out, unsynced batches are synced early, so that their chunks are free again.
-static bool turn_is_short_of_memory(const struct journal *journal)
-{
-    return !batch_empty(&journal->batches.unsynced) && space_memory_is_low(journal);
-}
-
-static bool turn_sync_is_due(const struct journal *journal)
-{
-    // Whatever the policy, a block of ids is synced well before the first of them is given out.
-    return ids_wait(&journal->ids) || turn_is_short_of_memory(journal) ||
-           journal->batches.unsynced.bytes > journal->settings.max_pending / 2 ||
-           (journal->position.unsynced_at != NSEC_NEVER &&
-            journal->settings.sync_every_for != NSEC_NEVER &&
-            nsec_add(journal->position.unsynced_at, journal->settings.sync_every_for) <=
-                journal_present(journal));
-}
-
-static bool turn_write_batch(struct journal *journal)
-{
-    bool always = journal->settings.sync_every_for == 0;
-    bool waits;
-
-    if (batch_empty(&journal->batches.writing)) {
-        if (batch_empty(&journal->batches.gathering) || turn_gathers(journal)) {
-            return false;
-        }
-        journal->batches.writing = journal->batches.gathering;
-        journal->batches.writing.ids_end = journal->ids.asked;
-        batch_init(&journal->batches.gathering, journal->batches.writing.position + 1);
-    }
-    // Once the current segment is published, no other segment is written to.
-    if ((!segment_is_published(journal->segments.current) || space_overflows(journal)) &&
-        journal->storage->ops->before_write(journal)) {
-        return true;
-    }
-    batch_say_synced(&journal->batches.writing, journal->batches.writing.head->segment->synced);
-    waits = always && !end_mark_alone(&journal->batches.writing);
-    journal->slot.task =
-        (struct task){.kind = TASK_WRITE,
-                      .batch = &journal->batches.writing,
-                      .before = segments_last_written(&journal->segments),
-                      .sync = waits || journal->closing || append_ids_short(journal),
-                      .size = always ? journal->storage->ops->write_ahead : 0};
-    return turn_give(journal);
-}
-
-static bool turn_sync(struct journal *journal)
-{
-    return turn_sync_is_due(journal) &&
-           turn_give_sync(journal, segments_syncable(&journal->segments));
-}
-
-static bool turn_give_next(struct journal *journal)
-{
-    bool keeps_up = journal->maintenance.due > 0;
-
-    if (journal_present(journal) < journal->failure.retry_at) {
-        return false;
-    }
-    if (!segments_make_room(&journal->segments)) {
-        fail_wait(journal);
-        return false;
-    }
-    if (!segment_is_open(journal->segments.current) && !journal->storage->ops->can_write(journal)) {
-        return journal->storage->ops->maintain(journal);
-    }
-    if (keeps_up && journal->storage->ops->maintain(journal)) {
-        journal->maintenance.due--;
-        return true;
-    }
-    // Maintenance without a task now has no claim to the time before the next batch.
-    journal->maintenance.due = 0;
-    return turn_sync(journal) || turn_write_batch(journal) ||
-           (!keeps_up && journal->storage->ops->maintain(journal));
-}
-
-static void turn_take_in(struct journal *journal)
-{
-    if (journal->slot.busy && slot_done(&journal->slot)) {
-        turn_take_in_result(journal);
-    }
-}
-
-static void turn_hand_over(struct journal *journal)
-{
-    if (!journal->slot.busy) {
-        (void)turn_give_next(journal);
-    }
-}
 
 bool turn_do_next(struct journal *journal)
 {
@@ -354,4 +326,31 @@ void journal_turn(struct journal *journal)
     end_mark_step(journal);
     turn_hand_over(journal);
     fail_review(journal);
+}
+
+//
+// Statistics
+//
+
+#define DOUBLED(unit)                                                                              \
+    {                                                                                              \
+        (unit), (unit) << 1, (unit) << 2, (unit) << 3, (unit) << 4, (unit) << 5, (unit) << 6,      \
+            (unit) << 7, (unit) << 8, (unit) << 9, (unit) << 10, (unit) << 11, (unit) << 12,       \
+            (unit) << 13, (unit) << 14, (unit) << 15, (unit) << 16, INT64_MAX                      \
+    }
+
+const int64_t journal_record_buckets[JOURNAL_BUCKETS] = DOUBLED(INT64_C(1));
+const int64_t journal_sync_buckets[JOURNAL_BUCKETS] = DOUBLED(NSEC_PER_MSEC / 10);
+
+void journal_histogram_count(struct journal_histogram *histogram, const int64_t *limits,
+                             int64_t value, unsigned times)
+{
+    size_t bucket = 0;
+
+    while (value > limits[bucket]) {
+        bucket++;
+    }
+    histogram->counts[bucket] += times;
+    histogram->count += times;
+    histogram->sum += (uint64_t)value * times;
 }

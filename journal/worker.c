@@ -32,7 +32,7 @@ struct worker_thread {
 };
 
 // False if the thread is to end.
-static bool await_task(struct worker_thread *worker)
+static bool worker_await_task(struct worker_thread *worker)
 {
     while (sem_wait(&worker->given) != 0) {
         // Interrupted by a signal.
@@ -40,7 +40,7 @@ static bool await_task(struct worker_thread *worker)
     return worker->task || worker->call;
 }
 
-static void do_task(const struct worker_thread *worker, struct task *task)
+static void worker_do_task(const struct worker_thread *worker, struct task *task)
 {
     nsec_t began_at = worker->now();
 
@@ -52,11 +52,11 @@ static void *worker_run(void *self)
 {
     struct worker_thread *worker = self;
 
-    while (await_task(worker)) {
+    while (worker_await_task(worker)) {
         if (worker->call) {
             worker->call(worker->call_context);
         } else {
-            do_task(worker, worker->task);
+            worker_do_task(worker, worker->task);
         }
         (void)pthread_mutex_lock(&worker->mutex);
         // The result of the task is written before the flag.
@@ -69,13 +69,13 @@ static void *worker_run(void *self)
 }
 
 // Within a call, the thread runs tasks itself.
-static bool is_itself(const struct worker_thread *worker)
+static bool worker_is_itself(const struct worker_thread *worker)
 {
     return pthread_equal(pthread_self(), worker->thread) != 0;
 }
 
-static void give(struct worker_thread *worker, struct task *task, void (*call)(void *),
-                 void *context)
+static void worker_hand_over(struct worker_thread *worker, struct task *task, void (*call)(void *),
+                             void *context)
 {
     ENSURE(!atomic_load_explicit(&worker->busy, memory_order_relaxed));
     worker->task = task;
@@ -89,16 +89,16 @@ static void worker_give(void *self, struct task *task)
 {
     struct worker_thread *worker = self;
 
-    if (is_itself(worker)) {
-        do_task(worker, task);
+    if (worker_is_itself(worker)) {
+        worker_do_task(worker, task);
     } else {
-        give(worker, task, NULL, NULL);
+        worker_hand_over(worker, task, NULL, NULL);
     }
 }
 
 void worker_thread_call(struct worker_thread *thread, void (*call)(void *context), void *context)
 {
-    give(thread, NULL, call, context);
+    worker_hand_over(thread, NULL, call, context);
 }
 
 bool worker_thread_idle(const struct worker_thread *thread)
@@ -110,7 +110,7 @@ static bool worker_done(void *self)
 {
     const struct worker_thread *worker = self;
 
-    return is_itself(worker) || worker_thread_idle(worker);
+    return worker_is_itself(worker) || worker_thread_idle(worker);
 }
 
 // A disk may hang, and the broker with it: the log tells the reason.
@@ -135,7 +135,7 @@ static void worker_wait(void *self)
 }
 
 // Signals are handled by the loop: this thread blocks all of them.
-static int thread_start(struct worker_thread *worker)
+static int worker_thread_start(struct worker_thread *worker)
 {
     sigset_t all;
     sigset_t before;
@@ -185,7 +185,7 @@ int worker_thread_new(struct worker_thread **thread, const struct task_runner *r
     (void)pthread_condattr_setclock(&by_monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&worker->is_done, &by_monotonic);
     (void)pthread_condattr_destroy(&by_monotonic);
-    error = thread_start(worker);
+    error = worker_thread_start(worker);
     if (error) {
         worker_release(worker);
         return error;

@@ -5,11 +5,11 @@
 #include "core/base/slab.h"
 #include "server/config/command_line.h"
 #include "server/config/start_paths.h"
-#include "server/store/init_store.h"
 #include "server/log/log_output.h"
 #include "server/process/daemon.h"
 #include "server/process/signals.h"
 #include "server/server.h"
+#include "server/store/store.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -196,7 +196,7 @@ static enum exit_reason main_run(const struct command_line *command)
     if (command->action == ACTION_CHECK) {
         result = main_check(settings, command);
     } else if (command->action == ACTION_INIT_STORE) {
-        result = init_store(&settings->journal, stdout, &why);
+        result = store_init(&settings->journal, stdout, &why);
         result =
             result == EXIT_REASON_NONE ? main_flush(command) : main_fail(command, result, &why);
     } else {

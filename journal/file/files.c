@@ -31,17 +31,6 @@ static bool files_say_closed(struct journal *journal)
     return manifest_save(&manifest, io) == 0 && io->sync_directory(io->disk) == 0;
 }
 
-// Names the host for a journal without a name.
-static void files_name_host(struct journal *journal, const char *host)
-{
-    if (files_of(journal)->manifest.host[0] == '\0' && host) {
-        size_t len = strnlen(host, MANIFEST_HOST_MAX);
-
-        memcpy(files_of(journal)->manifest.host, host, len);
-        files_of(journal)->manifest.host[len] = '\0';
-    }
-}
-
 //
 // Opening
 //
@@ -66,10 +55,19 @@ static bool files_claim(struct journal *journal, struct error_text *why)
 
 static bool files_open(struct journal *journal, struct restored *restored, struct error_text *why)
 {
+    const char *host = journal->settings.host;
+    struct manifest *manifest = &files_of(journal)->manifest;
+
     if (!files_claim(journal, why) || !replay_files(journal, restored, why)) {
         return false;
     }
-    files_name_host(journal, journal->settings.host);
+    // Files without the name of a host get the name of this one.
+    if (manifest->host[0] == '\0' && host) {
+        size_t len = strnlen(host, MANIFEST_HOST_MAX);
+
+        memcpy(manifest->host, host, len);
+        manifest->host[len] = '\0';
+    }
     return true;
 }
 
@@ -98,13 +96,14 @@ static void files_give_back(const struct journal *journal)
 }
 
 // Creates the first file to write to. On a full disk a small one is enough to work jobs.
-static bool files_begin_file(struct journal *journal, struct error_text *why)
+static bool files_begin(struct journal *journal, struct error_text *why)
 {
     const uint64_t sizes[] = {journal->settings.segment_size + journal->ledger.reserved,
                               CODEC_SEGMENT_HEAD + journal->ledger.reserved + SCANTY,
                               CODEC_SEGMENT_HEAD + journal->ledger.reserved + SCANTIEST};
     struct task task = {.kind = TASK_PREPARE};
 
+    files_give_back(journal);
     task.segment = segment_new(0, files_draw_salt(journal));
     if (!task.segment || !segment_list_make_room(&journal->segments.list)) {
         segment_free(task.segment);
@@ -124,12 +123,6 @@ static bool files_begin_file(struct journal *journal, struct error_text *why)
     segment_free(task.segment);
     return error_set(why, "cannot create a file of %llu bytes: %s", (unsigned long long)task.size,
                      strerror(task.error));
-}
-
-static bool files_begin(struct journal *journal, struct error_text *why)
-{
-    files_give_back(journal);
-    return files_begin_file(journal, why);
 }
 
 //

@@ -73,16 +73,12 @@ static uint64_t files_with_first(uint64_t size)
     return CODEC_SEGMENT_HEAD + size + CODEC_NUMBER_SIZE + SPACE_SLACK;
 }
 
-// Whether the record fits into no segment of the usual size, not even an empty one.
-static bool files_is_oversize(const struct journal *journal, uint64_t size)
-{
-    return files_with_first(size) + RESERVED_END + RESERVED_BURIAL > journal->settings.segment_size;
-}
-
-// Such a record begins a file: the spare, enlarged before it is written.
+// Whether the record begins a file, the spare, which is enlarged before it is written: it does not
+// fit into a segment of the usual size, not even an empty one.
 static bool files_begins_file(const struct journal *journal, uint64_t size)
 {
-    return files_spare(journal) && files_is_oversize(journal, size);
+    return files_spare(journal) &&
+           files_with_first(size) + RESERVED_END + RESERVED_BURIAL > journal->settings.segment_size;
 }
 
 // Records that exceed a segment must find disk space later: there must be plenty now.

@@ -116,37 +116,28 @@ static bool task_write_chunks(struct task *task, const struct journal_io *io, st
     return true;
 }
 
-static int task_write_head(const struct journal_io *io, const struct segment *segment)
+// The head is written last: with its name, the file becomes the youngest segment, and its head
+// defines where the segment before ends. Nothing before that place may be missing then. If the
+// directory cannot be synced, the name may last or not: the file is complete, but no client was
+// told of its records, and another file can replace it.
+static bool task_publish(struct task *task, const struct journal_io *io, struct segment *segment)
 {
-    char bytes[CODEC_SEGMENT_HEAD];
-    struct iovec part = {.iov_base = bytes, .iov_len = sizeof bytes};
-    int error;
-
-    segment_put_head(bytes, segment);
-    error = task_write_parts(io, segment->file, &part, 1, 0);
-    return error ? error : io->sync(io->disk, segment->file);
-}
-
-// Gives the file its name, durably. If the directory cannot be synced, the name may last or not:
-// the file is complete, but no client was told of its records, and another file can replace it.
-static int task_name_file(const struct journal_io *io, const struct segment *segment)
-{
+    char head[CODEC_SEGMENT_HEAD];
+    struct iovec part = {.iov_base = head, .iov_len = sizeof head};
     char name[SEGMENT_NAME_MAX];
     int error;
 
+    segment_put_head(head, segment);
     segment_name(segment->number, name);
-    error = io->rename(io->disk, SEGMENT_SPARE_NAME, name);
-    return error ? error : io->sync_directory(io->disk);
-}
-
-// The head is written last: with its name, the file becomes the youngest segment, and its head
-// defines where the segment before ends. Nothing before that place may be missing then.
-static bool task_publish(struct task *task, const struct journal_io *io, struct segment *segment)
-{
-    int error = task_write_head(io, segment);
-
+    error = task_write_parts(io, segment->file, &part, 1, 0);
     if (error == 0) {
-        error = task_name_file(io, segment);
+        error = io->sync(io->disk, segment->file);
+    }
+    if (error == 0) {
+        error = io->rename(io->disk, SEGMENT_SPARE_NAME, name);
+    }
+    if (error == 0) {
+        error = io->sync_directory(io->disk);
     }
     if (error) {
         return task_fail(task, error, "publish", segment);
@@ -170,18 +161,6 @@ static bool task_leave(struct task *task, const struct journal_io *io, struct se
     return task_sync_segment(task, io, segment);
 }
 
-// Writes all chunks of the batch in the segment, from `*next` on.
-static bool task_write_segment(struct task *task, const struct journal_io *io,
-                               struct segment *segment, struct chunk **next)
-{
-    while (*next && (*next)->segment == segment) {
-        if (!task_write_chunks(task, io, next)) {
-            return false;
-        }
-    }
-    return segment_is_published(segment) || task_publish(task, io, segment);
-}
-
 static bool task_run_write(struct task *task, const struct journal_io *io)
 {
     struct segment *at = task->before;
@@ -190,8 +169,15 @@ static bool task_run_write(struct task *task, const struct journal_io *io)
     while (chunk) {
         struct segment *segment = chunk->segment;
 
-        if ((at && at != segment && !task_leave(task, io, at)) ||
-            !task_write_segment(task, io, segment, &chunk)) {
+        if (at && at != segment && !task_leave(task, io, at)) {
+            return false;
+        }
+        while (chunk && chunk->segment == segment) {
+            if (!task_write_chunks(task, io, &chunk)) {
+                return false;
+            }
+        }
+        if (!segment_is_published(segment) && !task_publish(task, io, segment)) {
             return false;
         }
         at = segment;

@@ -124,14 +124,9 @@ static void pg_has_written(struct journal *journal)
     (void)journal;
 }
 
-static nsec_t pg_renew_every(const struct journal *journal)
-{
-    return pg_of(journal)->settings.ttl_for / RENEWALS;
-}
-
 static nsec_t pg_renew_due_at(const struct journal *journal)
 {
-    nsec_t at = nsec_add(pg_of(journal)->renewed_at, pg_renew_every(journal));
+    nsec_t at = nsec_add(pg_of(journal)->renewed_at, pg_of(journal)->settings.ttl_for / RENEWALS);
 
     return at > journal->maintenance.retry_at ? at : journal->maintenance.retry_at;
 }

@@ -39,17 +39,6 @@ static bool record_reader_make_room(struct record_reader *reader, size_t size)
     return true;
 }
 
-// Frees a buffer that was needed for a large record.
-static void record_reader_empty(struct record_reader *reader)
-{
-    reader->filled = 0;
-    if (reader->capacity > PENDING_MOST) {
-        free(reader->pending);
-        reader->pending = NULL;
-        reader->capacity = 0;
-    }
-}
-
 // The size of the record at `bytes`; 0: not known yet, or `*bad`.
 static size_t record_reader_size(const struct record_reader *reader, const char *bytes, size_t len,
                                  bool *bad)
@@ -120,7 +109,13 @@ static enum record_reader_end record_reader_continue(struct record_reader *reade
     }
     if (reader->filled == want) {
         end = record_reader_pass_on(reader, reader->pending, want, taker);
-        record_reader_empty(reader);
+        // Frees a buffer that was needed for a large record.
+        reader->filled = 0;
+        if (reader->capacity > PENDING_MOST) {
+            free(reader->pending);
+            reader->pending = NULL;
+            reader->capacity = 0;
+        }
     }
     return end;
 }

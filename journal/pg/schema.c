@@ -66,13 +66,6 @@ static enum rows_outcome schema_say(struct db *db, const char *format, ...)
     return db_say(db, command, DB_CHANGES);
 }
 
-// Adds what version 1 does not have, without rewriting rows.
-static enum rows_outcome schema_raise_version(struct db *db)
-{
-    return schema_say(db, "ALTER TABLE tandem.lease ADD COLUMN history bigint NOT NULL DEFAULT 0; "
-                          "UPDATE tandem.version SET version = " SCHEMA_VERSION);
-}
-
 // Reads the version before anything is changed.
 static enum rows_outcome schema_check_version(struct db *db, bool *old)
 {
@@ -147,7 +140,10 @@ static enum rows_outcome schema_make(struct db *db, const char *shard)
         outcome = schema_check_version(db, &old);
     }
     if (outcome == ROWS_DONE && old) {
-        outcome = schema_raise_version(db);
+        // Adds what version 1 does not have, without rewriting rows.
+        outcome =
+            schema_say(db, "ALTER TABLE tandem.lease ADD COLUMN history bigint NOT NULL DEFAULT 0; "
+                           "UPDATE tandem.version SET version = " SCHEMA_VERSION);
     }
     if (outcome == ROWS_DONE) {
         db_go_on(db);

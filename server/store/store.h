@@ -19,8 +19,10 @@
 #include "core/restore.h"
 #include "proto_common/introspect.h"
 #include "server/net/budget.h"
+#include "server/process/daemon.h"
 
 #include <event2/event.h>
+#include <stdio.h>
 
 // Options of the command line, beside the settings.
 struct store_options {
@@ -115,6 +117,7 @@ struct store {
 };
 
 struct settings;
+struct store_settings;
 
 // Makes the store of the settings, or sets NULL if they ask for none. The settings and the name of
 // the host must outlive it. False with the reason.
@@ -133,5 +136,11 @@ bool store_open_end(struct store *store, struct error_text *why) MUST_USE;
 const char *store_host(const struct store *store);
 enum store_standing store_standing(const struct store *store);
 bool store_close(struct store *store) MUST_USE;
+
+// `tandemd --init-store`: creates in the database of the settings what a store needs and is
+// missing, and prints the SQL that grants the broker's role its rights. If that fails, the reason
+// is in `why`.
+enum exit_reason store_init(const struct store_settings *settings, FILE *output,
+                            struct error_text *why) MUST_USE;
 
 #endif

@@ -2,6 +2,7 @@
 #include "core/base/log.h"
 #include "journal/pg/journal_rows.h"
 #include "journal/pg/pg.h"
+#include "journal/pg/schema.h"
 #include "proto_common/introspect.h"
 #include "server/store/journal_store.h"
 #include "server/process/clock.h"
@@ -300,4 +301,22 @@ struct store *store_postgres_make(const struct store_settings *settings,
     return journal_store_make(&store->journal, store->storage, &runner, host, why)
                ? &store->journal.store
                : NULL;
+}
+
+enum exit_reason store_init(const struct store_settings *settings, FILE *output,
+                            struct error_text *why)
+{
+    char said[SCHEMA_TEXT_SIZE];
+
+    if (settings->store != STORE_POSTGRES) {
+        error_set(why, "--init-store: needs `store = postgres` in [journal]");
+        return EXIT_REASON_USAGE;
+    }
+    if (!journal_pg_init_store(settings->postgres, settings->shard, said, sizeof said)) {
+        error_set(why, "--init-store: %s", said);
+        return EXIT_REASON_JOURNAL;
+    }
+    (void)fprintf(output, "-- The database keeps a journal for the shard %s.\n%s", settings->shard,
+                  said);
+    return EXIT_REASON_NONE;
 }

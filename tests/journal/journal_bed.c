@@ -169,13 +169,11 @@ bool bed_close(struct bed *bed)
     return good;
 }
 
-// The disk that the process goes on to see fails in everything.
-void bed_abandon(struct bed *bed)
+// Ends the process. Its disk fails in everything: it cannot tidy up.
+static void bed_break_off(struct bed *bed)
 {
-
     const struct fake_fault fault = {
         .op = FAKE_ANY, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
-    struct fake_disk *left = fake_disk_copy(bed->disk);
 
     if (bed->journal) {
         bed->left = bed_kept(bed, BED_KILLED);
@@ -184,6 +182,13 @@ void bed_abandon(struct bed *bed)
         fake_disk_fault(bed->disk, &fault);
         (void)bed_close(bed);
     }
+}
+
+void bed_abandon(struct bed *bed)
+{
+    struct fake_disk *left = fake_disk_copy(bed->disk);
+
+    bed_break_off(bed);
     fake_disk_free(bed->disk);
     bed->disk = left;
     bed->io = fake_disk_io(left);
@@ -215,10 +220,16 @@ struct bed *bed_new(const struct bed_options *options)
     return bed;
 }
 
+void bed_end(struct bed *bed)
+{
+    bed_break_off(bed);
+    fake_disk_free(bed->disk);
+    bed->disk = NULL;
+}
+
 void bed_free(struct bed *bed)
 {
-    bed_abandon(bed);
-    fake_disk_free(bed->disk);
+    bed_end(bed);
     book_free(bed->book);
     free(bed);
 }

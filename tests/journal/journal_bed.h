@@ -78,6 +78,8 @@ bool bed_begin_work(struct bed *bed) MUST_USE;
 bool bed_close(struct bed *bed);
 // Ends the process at once; the disk stays as it is.
 void bed_abandon(struct bed *bed);
+// The same without the disk.
+void bed_end(struct bed *bed);
 
 //
 // Time

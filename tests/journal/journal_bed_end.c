@@ -56,8 +56,7 @@ static void expect_back(struct bed *bed, struct book *book, enum bed_end end, ui
     if (book) {
         book_expect(book, other.broker, survives, ids);
     }
-    bed_abandon(&other);
-    fake_disk_free(other.disk);
+    bed_end(&other);
 }
 
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed)
