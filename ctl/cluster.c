@@ -36,8 +36,8 @@ static void add_cluster_role(struct context *context, const json_t *cluster)
     text_add_escaped(&words, field_text(cluster, "role"), false);
     text_put(&words, " of ");
     text_add_escaped(&words, field_text(cluster, "shard"), false);
-    fact_text(context, "this one", field_text(cluster, "node"));
-    fact_styled(context, "is", well ? STYLE_STRONG : STYLE_BAD, "%s", text_string(&words));
+    fact_text(context, "node", field_text(cluster, "node"));
+    fact_styled(context, "role", well ? STYLE_STRONG : STYLE_BAD, "%s", text_string(&words));
     text_free(&words);
 }
 
@@ -54,7 +54,7 @@ static void add_cluster_owner(struct context *context, const json_t *cluster)
     }
     fact(context, "lease", "%s left", SECONDS("lease_left_seconds"));
     fact(context, "rows", "%s, %s of them not received yet", COUNT("rows"), COUNT("behind"));
-    fact(context, "takeovers", "%s by this one", COUNT("takeovers"));
+    fact(context, "takeovers", "%s by this broker", COUNT("takeovers"));
     fact(context, "proxied", "%s connections, %s so far", COUNT("proxied.connections"),
          COUNT("proxied.total"));
 }
@@ -70,10 +70,10 @@ static void add_database(struct context *context, const json_t *cluster)
         fact_styled(context, "database", STYLE_BAD, "cannot be reached");
         fact_text(context, "", field_text(cluster, "database.why"));
     }
-    fact_styled(context, "a commit",
+    fact_styled(context, "commits",
                 (durable && replicated) || field_true(cluster, "database.trusted") ? STYLE_PLAIN
                                                                                    : STYLE_BAD,
-                "waits for %s",
+                "wait for %s",
                 !durable     ? "no disk"
                 : replicated ? "a disk and a second server"
                              : "a disk of one server only");

@@ -34,7 +34,7 @@ const struct command commands[] = {
      "The result of a job, if the policy of its queue stores results.",
      "For a job that has not ended, its state is shown. --raw writes the data alone."},
     {"add", "QUEUE [BODY]", 1, 2, WORD_QUEUE, FOR_JSON | FOR_ADD, false, run_add,
-     "Adds a job and prints its number.",
+     "Adds a job and prints its id.",
      "Without BODY, or if it is -, the body is read from standard input."},
     {"kick", IDS_OR_QUEUE, 0, ANY, WORD_JOB, FILTER, false, run_act,
      "Makes buried or delayed jobs ready.", NULL},
@@ -80,7 +80,7 @@ const struct command commands[] = {
      "The owner of a shared journal, and how far the standbys are behind.",
      "A standby also answers."},
     {"config", "[SECTION | SECTION.KEY]", 0, 1, WORD_OTHER, FOR_JSON, false, run_config,
-     "The present configuration.", NULL},
+     "The current configuration.", NULL},
     {"schedules", "", 0, 0, WORD_OTHER, FOR_JSON | FOR_PAGES, false, run_schedules,
      "A table of schedules.", NULL},
     {"schedule", "NAME", 1, 1, WORD_OTHER, FOR_JSON, false, run_schedule,
@@ -93,9 +93,9 @@ const struct command commands[] = {
     {"schedule-drop", "NAME", 1, 1, WORD_OTHER, FOR_JSON, false, run_schedule_drop,
      "Deletes a schedule of schedule-put.", NULL},
     {"schedule-run", "NAME", 1, 1, WORD_OTHER, FOR_JSON, false, run_schedule_run,
-     "Submits the job of a schedule now, and prints its number.", NULL},
+     "Submits the job of a schedule now, and prints its id.", NULL},
     {"schedule-replan", "NAME", 1, 1, WORD_OTHER, FOR_JSON, false, run_schedule_replan,
-     "Plans a schedule again by the present clock.",
+     "Plans a schedule again by the current clock.",
      "After the clock was set back, a schedule submits no job until the time that it had reached. "
      "This command ends that: times that have passed come again."},
     {"policies", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_policies,
@@ -114,7 +114,7 @@ const struct command commands[] = {
      "Makes the broker refuse new jobs, or accept them again.", NULL},
     {"log-commands", "ADDRESS | CONNECTION | off", 1, 1, WORD_OFF, FOR_JSON, false,
      run_log_commands, "Makes the broker log each command of one client, or stops that.",
-     "ADDRESS is the address of the client without a port; CONNECTION is a number that connections "
+     "ADDRESS is the address of the client without a port; CONNECTION is an id that connections "
      "shows. Lines have names, ids and sizes, but no bodies. A reload also stops it."},
     {"reload", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_reload,
      "Makes the broker read its configuration again.", NULL},

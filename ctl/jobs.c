@@ -139,12 +139,13 @@ static void add_dead_letter(struct context *context, const json_t *job)
     if (!field_is_set(job, "past")) {
         return;
     }
+    text_put(&from, "from ");
     text_add(&from, field_text(job, "past.queue"));
     text_format(&from,
                 " at %s, after %llu attempts: ", units_moment(field_number(job, "past.at")).text,
                 (unsigned long long)field_count(job, "past.attempts"));
     text_add(&from, field_text(job, "past.why"));
-    fact_text(context, "taken from", text_slice(&from));
+    fact_text(context, "dead letter", text_slice(&from));
     text_free(&from);
 }
 

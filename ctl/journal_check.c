@@ -73,9 +73,10 @@ static void add_finding(struct findings *findings, bool torn, const struct log_f
     text_add_escaped(out, finding_text(fields, count, "file"), false);
     text_format(out, ", offset %s: ", units_count(finding_number(fields, count, "offset")).text);
     if (torn) {
-        text_format(out,
-                    "the end is torn by a power cut: %s that were never acknowledged, no harm\n",
-                    units_bytes(finding_number(fields, count, "bytes")).text);
+        text_format(
+            out,
+            "the end is torn by a power cut: %s that were never acknowledged; nothing is lost\n",
+            units_bytes(finding_number(fields, count, "bytes")).text);
         return;
     }
     text_add_escaped(out, finding_text(fields, count, "why"), false);

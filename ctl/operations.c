@@ -372,7 +372,7 @@ enum outcome bulk_run(struct context *context, const struct bulk *bulk)
 
 static const struct grid_column operation_columns[] = {
     {"ID", true, false},     {"ACTION", false, false},  {"TARGET", false, true},
-    {"STATE", false, false}, {"TOUCHED", true, false},  {"LOOKED AT", true, false},
+    {"STATE", false, false}, {"CHANGED", true, false},  {"EXAMINED", true, false},
     {"OF", true, false},     {"STARTED", false, false}, {"TOOK", true, false},
     {NULL, false, false},
 };

@@ -111,7 +111,7 @@ static void add_operation_event(struct text *out, const json_t *operation)
     text_add_escaped(out, field_text(operation, "target"), false);
     text_put_char(out, ' ');
     text_add_escaped(out, field_text(operation, "state"), false);
-    text_format(out, ", %s of %s looked at, %s touched",
+    text_format(out, ", %s of %s examined, %s changed",
                 units_count(field_count(operation, "looked_at")).text,
                 units_count(field_count(operation, "total")).text,
                 units_count(field_count(operation, "touched")).text);

@@ -226,7 +226,7 @@ class Changing(WithBroker):
         self.json("/api/v1/operations", "bury", "--queue", "mail", "--yes", method="POST",
                   status=202)
         self.assertRegex(self.good("operations"), r"\n +1  bury +mail +done +1 ")
-        self.assertIn("is done, with 1 job", self.good("cancel", "1"))
+        self.assertIn("is done: 1 job", self.good("cancel", "1"))
 
     def test_queues_are_paused_and_go_on(self):
         self.client.put(b"x")
@@ -241,7 +241,7 @@ class Changing(WithBroker):
 
     def test_a_queue_is_kept_and_limited(self):
         self.good("keep", "box")
-        self.assertIn("stays when it is empty", self.good("queue", "box"))
+        self.assertIn("even when it is empty", self.good("queue", "box"))
         self.good("limit", "box", "--normal", "2")
         self.assertIn("high 0, normal 2, low 0", self.good("queue", "box"))
         self.good("forget", "box")

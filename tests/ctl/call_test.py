@@ -195,6 +195,10 @@ class Unreachable(unittest.TestCase):
         self.assertIn("no answer from", self.fails("status", "--timeout", "50ms",
                                                    address=self.listener(None)))
 
+    def test_a_timeout_of_less_than_a_millisecond_is_one(self):
+        self.assertIn("no answer from", self.fails("status", "--timeout", "0.0001",
+                                                   address=self.listener(None)))
+
     def test_another_protocol_is_said_to_be_none_of_ours(self):
         self.assertIn("does not speak HTTP",
                       self.fails("status", address=self.listener(b"UNKNOWN_COMMAND\r\n")))

@@ -17,9 +17,9 @@ class Cluster(program.WithApi):
     def test_it_shows_who_owns_the_journal_and_how_far_behind_each_is(self):
         self.api.cluster = samples.cluster()
         said = self.good("cluster")
-        for words in (r"is +owner of main", r"owner +one", r"epoch +7", r"lease +4.5 s left",
+        for words in (r"role +owner of main", r"owner +one", r"epoch +7", r"lease +4.5 s left",
                       r"rows +12,345, 0 of them not received yet", r"proxied +3 connections, 70 so far",
-                      r"database +connected", r"waits for a disk and a second server",
+                      r"database +connected", r"wait for a disk and a second server",
                       r"synchronous_commit = on", r"syncs +9, ",
                       r"\n\s*one +owner +7 +0 +500 ms +beanstalk=one:11300\n",
                       r"\n\s*two +standby +7 +1,200 +500 ms +beanstalk=two:11300\n"):
@@ -33,9 +33,9 @@ class Cluster(program.WithApi):
             "connected": False, "why": "no route to host", "durable": True, "replicated": False, "trusted": False,
             "settings": "synchronous_standby_names is empty", "syncs": samples.histogram()})
         said = self.good("cluster")
-        for words in (r"is +standby of main", r"owner +none", r"40 of them not received yet",
+        for words in (r"role +standby of main", r"owner +none", r"40 of them not received yet",
                       r"database +cannot be reached\n +no route to host",
-                      r"waits for a disk of one server only"):
+                      r"wait for a disk of one server only"):
             self.assertRegex(said, words)
 
 

@@ -61,6 +61,13 @@ class Events(program.WithApi):
         lines = self.good("events", "--count=5", "--json").splitlines()
         self.assertEqual([tuple(json.loads(line).values()) for line in lines], list(self.both()))
 
+    def test_the_name_of_an_event_is_a_json_string(self):
+        for name in ('quo"ted', "back\\slash", "bell\a", "größe"):
+            with self.subTest(name=name):
+                self.send((name, {}), stay=True)
+                line = self.good("events", "--count=1", "--json")
+                self.assertEqual(json.loads(line), {"event": name, "data": {}})
+
     def test_what_is_wanted_is_asked_for(self):
         self.send(("process", samples.process([])), stay=True)
         for arguments, query in (([], {}), (["--queue", "a b"], {"queue": "a b"}),

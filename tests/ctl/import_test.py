@@ -108,7 +108,7 @@ class OutAndIn(broker_test.WithBroker):
         done = self.run_ctl("import", "-", stdin=lines)
         self.assertEqual(done.returncode, program.FAILED)
         self.assertEqual(done.stdout, b"2 jobs imported, 0 joined, 1 refused.\n")
-        self.assertIn("tandemctl: -, line 2: there is a NUL byte in it", done.stderr.decode())
+        self.assertIn("tandemctl: -, line 2: it has a NUL byte", done.stderr.decode())
 
     def test_the_last_moment_that_a_job_can_wait_for_comes_back(self):
         line = (b'{"queue": "a", "state": "delayed", "due_by_calendar": true, '

@@ -118,11 +118,11 @@ class Things(program.WithApi):
                          "/api/v1/queues/a%2Fb%20%3F%25%26%C3%BC%2E%2E")
 
     def test_a_dead_letter_says_where_it_was(self):
-        self.assertNotIn("taken from", self.good("show", "3"))
+        self.assertNotIn("dead letter", self.good("show", "3"))
         self.api.jobs[3] = samples.job(3, queue_name="mail.dead", past={
             "queue": "mail", "queue_path": "mail", "why": "failed", "attempts": 4,
             "at": samples.NOW})
-        self.assertIn("taken from    mail at 2023-11-14 22:13:20, after 4 attempts: failed\n",
+        self.assertIn("dead letter   from mail at 2023-11-14 22:13:20, after 4 attempts: failed\n",
                       self.good("show", "3"))
 
     def test_a_job_is_shown_with_its_contract_its_past_and_its_body(self):

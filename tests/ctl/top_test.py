@@ -47,6 +47,14 @@ class Top(OnTerminal):
         self.assertTrue(top.is_restored())
         self.assertEqual(top.picture.wrapped, 0)
 
+    def test_an_interval_may_be_longer_than_poll_can_wait(self):
+        top = self.open("--interval", "30d")
+        top.expect("mail")
+        top.type("h")
+        top.expect("reverse the order")
+        top.type("q")
+        self.assertEqual(top.end(), program.DONE)
+
     def test_it_looks_again_and_tells_rates(self):
         top = self.open(*FAST)
         top.expect("mail")
