@@ -775,11 +775,11 @@ class Lies(WithFolder):
         endless = [b"a" * 65536] * 64
         for said, expected in (
                 ({"stats": b"\xff\x00\x1b[2J\r\n"}, "has answered stats with"),
-                ({"stats": endless}, "a line has no end"),
-                ({"stats": None}, "is gone"),
-                ({"stats": b"OK 99999999999999\r\n"}, "which is too much"),
+                ({"stats": endless}, "a line is too long"),
+                ({"stats": None}, "has disconnected"),
+                ({"stats": b"OK 99999999999999\r\n"}, "which is too large"),
                 ({"stats": b"OK -1\r\n"}, "has answered stats with"),
-                ({"stats": b"OK 3\r\nabcdef\r\n"}, "another length"),
+                ({"stats": b"OK 3\r\nabcdef\r\n"}, "CRLF is missing after a body"),
                 ({"stats": b"OK 3\n"}, "without CR"),
                 ({"stats": document(b"")}, "max-job-size"),
                 ({"stats": document(b"max-job-size: 99999999999999999999\n")}, "max-job-size"),
@@ -789,7 +789,7 @@ class Lies(WithFolder):
                 ({"stats_tube": b"FOUND 1 1\r\n"}, "has answered stats-tube"),
                 ({"watch": b"\r\n"}, "has answered watch"),
                 ({"reserve_with_timeout": b"RESERVED 1 99999999999\r\n"}, "has answered reserve"),
-                ({"reserve_with_timeout": b"RESERVED 1 1\r\nxyz\r\n"}, "another length"),
+                ({"reserve_with_timeout": b"RESERVED 1 1\r\nxyz\r\n"}, "CRLF is missing after a body"),
                 ({"reserve_with_timeout": b"RESERVED x y\r\n"}, "has answered reserve"),
                 ({"stats_job": b"RESERVED 1 1\r\n"}, "has answered stats-job"),
                 ({"stats": document(b"max-job-size: 18446744073709551615\n"),
@@ -800,7 +800,7 @@ class Lies(WithFolder):
                 ({"stats_tube": document(b"---\ncurrent-jobs-buried: 1\n"),
                   "peek_buried": b"FOUND 0 1\r\nx\r\n"}, "has answered peek"),
                 ({"delete": b"WHAT\r\n"}, "has answered delete"),
-                ({"delete": None}, "is gone")):
+                ({"delete": None}, "has disconnected")):
             with self.subTest(said=said):
                 (self.folder / "state").unlink(missing_ok=True)
                 self.assertIn(expected, self.complaint(**said))
@@ -882,7 +882,7 @@ class Words(WithFolder):
             with self.subTest(address=address):
                 done = self.run_ctl(address, "--to", "beanstalk://127.0.0.1:1")
                 self.assertEqual(done.returncode, program.USAGE, done)
-                self.assertIn("is no address", done.stderr)
+                self.assertIn("is not the address of a beanstalk server", done.stderr)
 
     def test_nobody_there_is_said(self):
         held = moving.ports.reserve()
