@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_common/contract.h"
 
-static uint32_t attempts_of(int64_t job_retries)
-{
-    if (job_retries < 0) {
-        return 0;
-    }
-    return job_retries == 0 ? 1 : (uint32_t)job_retries;
-}
-
 struct job_spec contract_begin(uint32_t pri, bool background, int64_t job_retries,
                                enum contract_on_fail on_fail)
 {
     return (struct job_spec){
         .pri = pri,
-        .max_attempts = attempts_of(job_retries),
+        .max_attempts = job_retries < 0    ? 0
+                        : job_retries == 0 ? 1
+                                           : (uint32_t)job_retries,
         .on_fail = on_fail == CONTRACT_FAIL_BURIES ? ON_FAIL_BURY : ON_FAIL_DROP,
         .on_loss = ON_LOSS_BACK,
         .durable = background,

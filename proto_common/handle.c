@@ -31,7 +31,7 @@ bool handles_set_prefix(struct handles *handles, const char *prefix, const char 
 
     if (!is_word(text)) {
         log_error("handle_prefix_bad", log_string("prefix", text),
-                  log_string("why", "a handle must have no blanks and no control bytes"));
+                  log_string("why", "a handle must not contain blanks or control bytes"));
         return false;
     }
     if (wanted > HANDLE_PREFIX_MAX) {

@@ -6,19 +6,6 @@
 
 _Static_assert(WRONG_PROTOCOL_TAIL >= sizeof HTTP_VERSION + 1, "the version, its digit and a CR");
 
-static bool is_request_line(struct slice line)
-{
-    struct slice version = SLICE(HTTP_VERSION);
-    const char *tail;
-
-    if (line.len < version.len + 1) {
-        return false;
-    }
-    tail = line.ptr + line.len - version.len - 1;
-    return memcmp(tail, version.ptr, version.len) == 0 && tail[version.len] >= '0' &&
-           tail[version.len] <= '9';
-}
-
 void wrong_protocol_is_tls(const struct wire *wire)
 {
     wire_log_closing(wire, "it speaks TLS");
@@ -27,7 +14,15 @@ void wrong_protocol_is_tls(const struct wire *wire)
 
 bool wrong_protocol_in_line(const struct wire *wire, struct slice line)
 {
-    if (!is_request_line(line)) {
+    struct slice version = SLICE(HTTP_VERSION);
+    const char *tail;
+
+    if (line.len < version.len + 1) {
+        return false;
+    }
+    tail = line.ptr + line.len - version.len - 1;
+    if (memcmp(tail, version.ptr, version.len) != 0 || tail[version.len] < '0' ||
+        tail[version.len] > '9') {
         return false;
     }
     wire_log_closing(wire, "it speaks HTTP");

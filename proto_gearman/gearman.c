@@ -103,7 +103,7 @@ static bool gear_check(const void *settings, struct error_text *why)
     const struct gear_options *options = settings;
 
     return handle_prefix_is_valid(options->handle_prefix) ||
-           error_set(why, "handle_prefix: a handle has no blanks and no control bytes");
+           error_set(why, "handle_prefix must not contain blanks or control bytes");
 }
 
 static enum status gear_start(void *state, struct broker *broker, const void *settings,

@@ -74,7 +74,7 @@ bool push_service_start(struct push_service *service, struct turn *turn,
 
     service->turn = turn;
     if (!handles_set_prefix(&service->handles, push_handle_prefix(settings), host)) {
-        error_set(why, "[gearman] handle_prefix: a handle has no blanks and no control bytes");
+        error_set(why, "[gearman] handle_prefix must not contain blanks or control bytes");
         return false;
     }
     if (!push_service_plan(service, settings, &plan, why)) {

@@ -89,7 +89,7 @@ static enum http1_next reply_owner(struct http1_conn *conn,
     if (safe) {
         return reply_text(conn, 200, "ok\n");
     }
-    (void)snprintf(text, sizeof text, "%s\ncare: acknowledged changes are on %s (%s)\n",
+    (void)snprintf(text, sizeof text, "%s\nwarning: acknowledged changes are on %s (%s)\n",
                    cluster->required ? "not safe" : "ok",
                    cluster->durable ? "one server of the database only" : "no disk yet",
                    cluster->durability);

@@ -208,13 +208,6 @@ static enum status operation_step_queues(struct operation *operation)
     return STATUS_MORE;
 }
 
-static void operation_fail(struct operation *operation, enum status status)
-{
-    operation->error = status_text(status);
-    operation->refused++;
-    operation_end(operation, OPERATION_FAILED);
-}
-
 // Does a slice, and updates `position`. While the store has no room, the operation waits, but fails
 // after a minute without progress.
 static void operation_step(struct operation *operation)
@@ -239,7 +232,9 @@ static void operation_step(struct operation *operation)
     } else if (status == STATUS_OK) {
         operation_end(operation, OPERATION_DONE);
     } else if (status != STATUS_MORE) {
-        operation_fail(operation, status);
+        operation->error = status_text(status);
+        operation->refused++;
+        operation_end(operation, OPERATION_FAILED);
     }
 }
 

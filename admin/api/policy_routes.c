@@ -99,7 +99,7 @@ static void read_policy_glob(struct input *input, char glob[QUEUE_NAME_MAX + 1],
     if (!session_may_everywhere(input->conn->session, MAY_ADMINISTER)) {
         input_blame_forbidden(input);
     } else if (!admin_shared(input->conn)->introspect) {
-        input_blame(input, 503, "this process cannot do that");
+        input_blame(input, 503, "this process cannot be changed by the API");
     }
     (void)input_path_text(input, 0, glob, QUEUE_NAME_MAX + 1, &len);
     *into = slice_of(glob, len);

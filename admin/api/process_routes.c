@@ -150,7 +150,7 @@ static void check_administrator(struct input *input)
     if (!session_may_everywhere(input->conn->session, MAY_ADMINISTER)) {
         input_blame_forbidden(input);
     } else if (!admin_shared(input->conn)->introspect) {
-        input_blame(input, 503, "this process cannot do that");
+        input_blame(input, 503, "this process cannot be changed by the API");
     }
 }
 

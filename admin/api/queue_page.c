@@ -65,7 +65,9 @@ static void read_conditions(struct queue_filter *filter, struct input *input)
             i++;
         }
         if (i == CONDITIONS) {
-            input_blame(input, 400, "with: %.*s is not a known condition", (int)name_len, left.ptr);
+            input_blame(input, 400,
+                        "with: \"%.*s\" is not a condition of queues, such as ready or paused",
+                        (int)name_len, left.ptr);
             return;
         }
         filter->with |= 1u << i;
@@ -181,7 +183,7 @@ static void read_sort(struct queue_sort *sort, struct input *input)
             return;
         }
     }
-    input_blame(input, 400, "sort is not a known column");
+    input_blame(input, 400, "sort: \"%s\" is not a column of queues, such as name or ready", name);
 }
 
 // Ages are sorted as times, in steps of 2^20 ns, because a time does not change as the job waits.

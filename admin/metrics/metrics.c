@@ -167,7 +167,7 @@ static enum http1_next answer_metrics(struct http1_conn *conn, struct slice body
     (void)body;
     (void)blob;
     if (!scrape) {
-        return admin_refuse(conn, 503, "there is no memory for metrics");
+        return admin_refuse(conn, 503, "not enough memory for metrics");
     }
     return admin_make(conn,
                       &(struct http1_reply){.status = 200,

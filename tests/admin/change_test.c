@@ -270,10 +270,10 @@ static void a_job_requires_the_right_on_its_queue(void **state)
     says(t->w, "put 5 0 60 1\r\na\r\n", "INSERTED 2\r\n");
     says(t->w, "use c\r\n", "USING c\r\n");
     says(t->w, "put 5 0 60 1\r\na\r\n", "INSERTED 3\r\n");
-    rig_callers(t->rig)->anybody =
+    rig_callers(t->rig)->default_grants =
         GRANTS({MAY_OBSERVE | MAY_OPERATE, "a"}, {MAY_OBSERVE, "b"}, {MAY_SUBMIT, "hidden"});
-    rig_callers(t->rig)->proven = true;
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->identified = true;
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     asks(t->a, POSTS("/api/v1/jobs/1/bury", ""), 200);
     asks(t->a, POSTS("/api/v1/jobs/2/bury", ""), 403);
     asks(t->a, POSTS("/api/v1/jobs/3/bury", ""), 404);
@@ -286,7 +286,7 @@ static void a_job_requires_the_right_on_its_queue(void **state)
     asks(t->a, POSTS("/api/v1/drain", "{\"draining\": true}"), 403);
     // The refusal ended this connection, because the body was not read.
     other = peer_new(t->rig);
-    assert_false(peer_grant(other, rig_callers(t->rig)->anybody));
+    assert_false(peer_grant(other, rig_callers(t->rig)->default_grants));
     asks(other, POSTS("/api/v1/log-commands", "{\"log_commands\": \"\"}"), 403);
     peer_free(other);
     assert_int_equal(t->introspect.reloads + t->introspect.drains + t->introspect.logs, 0);
@@ -467,9 +467,9 @@ static void the_pause_of_an_endpoint_is_ended(void **state)
     json_decref(document);
     asks(t->a, POSTS("/api/v1/push/mail/resume", ""), 404);
     asks(t->a, POSTS("/api/v1/push/mail%2F*/resume?x=1", ""), 400);
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "*"}, {MAY_OPERATE, "mail/*"});
-    rig_callers(t->rig)->proven = true;
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "*"}, {MAY_OPERATE, "mail/*"});
+    rig_callers(t->rig)->identified = true;
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     asks(t->a, POSTS("/api/v1/push/mail%2F*/resume", ""), 403);
     assert_int_equal(t->introspect.resumes, 1);
 }

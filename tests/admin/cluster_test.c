@@ -146,7 +146,7 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     cluster->replicated = false;
     cluster->durability = "synchronous_standby_names is empty";
     body_is(asks(t->a, SEES("/readyz"), 200),
-            "ok\ncare: acknowledged changes are on one server of the database only "
+            "ok\nwarning: acknowledged changes are on one server of the database only "
             "(synchronous_standby_names is empty)\n");
     cluster->trusted = true;
     body_is(asks(t->a, SEES("/readyz"), 200), "ok\n");
@@ -156,7 +156,7 @@ an_owner_whose_commits_are_not_safe_says_so_and_is_ready_unless_that_is_required
     cluster->durable = false;
     cluster->durability = "fsync = off";
     body_is(asks(t->a, SEES("/readyz"), 503),
-            "not safe\ncare: acknowledged changes are on no disk yet (fsync = off)\n");
+            "not safe\nwarning: acknowledged changes are on no disk yet (fsync = off)\n");
     broker_drain(rig_broker(t->rig));
     body_is(asks(t->a, SEES("/readyz"), 503), "the broker drains: it refuses new jobs\n");
 }
@@ -175,8 +175,8 @@ static void a_handover_is_begun_by_an_administrator(void **state)
     assert_int_equal(t->introspect.hand_overs, 1);
     asks(t->a, POST("/api/v1/cluster/handover", "", ""), 403);
     json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover?to=me", ""), 400));
-    rig_callers(t->rig)->anybody = GRANTS({MAY_ADMINISTER, "mail"});
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_ADMINISTER, "mail"});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     json_decref(tells(t->a, admin_change("POST", "/api/v1/cluster/handover", ""), 403));
     assert_int_equal(t->introspect.hand_overs, 1);
 }

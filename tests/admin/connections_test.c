@@ -19,8 +19,8 @@ static void shows_all_peers(struct admin *t)
 
 static void may_only_observe(struct admin *t, const char *queues)
 {
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, queues});
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, queues});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
 }
 
 // The numbers of the connections in the reply, separated by blanks.

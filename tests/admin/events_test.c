@@ -111,7 +111,7 @@ static void events_of_a_queue_require_the_right_to_observe_it(void **state)
     knows_token(t->rig, "alpha", {MAY_OBSERVE, "mail"});
     asks(t->a, http_get(GET_EVENTS "?queue=post", "Authorization: Bearer alpha\r\n"), 403);
     asks(t->a, http_get(GET_EVENTS "?queue=none", "Authorization: Bearer alpha\r\n"), 403);
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "mail"});
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "mail"});
     events = events_open(t->a, GET_EVENTS "?queue=mail");
     assert_int_equal(events_count(events, "queue"), 1);
     peer_may(t->a, {MAY_OBSERVE, "post"});
@@ -241,7 +241,7 @@ static void a_list_has_only_what_its_caller_may_observe(void **state)
 
     puts_jobs(t->w, "mail", 1);
     puts_jobs(t->w, "post", 1);
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "mail"});
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "mail"});
     peer_may(t->a, {MAY_OBSERVE, "mail"});
     events = events_open(t->a, GET_EVENTS "?queues=10");
     events_next(events, "queues");
@@ -320,7 +320,7 @@ static void operations_are_sent_to_callers_who_may_see_them(void **state)
     struct events *events;
 
     puts_jobs(t->w, "mail", 1);
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "*"});
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "*"});
     peer_may(t->a, {MAY_OBSERVE, "*"});
     events = events_open(t->a, GET_EVENTS);
     json_decref(tells(t->b, CLEARS_MAIL, 202));

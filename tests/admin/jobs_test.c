@@ -281,8 +281,8 @@ static void a_job_in_a_queue_that_the_caller_may_not_observe_is_hidden(void **st
     some_jobs(t);
     says(t->w, "use r\r\n", "USING r\r\n");
     says(t->w, "put 0 0 9 1\r\na\r\n", "INSERTED 10\r\n");
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "r"});
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "r"});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     asks(t->a, SEES("/api/v1/jobs/1"), 404);
     asks(t->a, SEES("/api/v1/jobs/1/body"), 404);
     document = tells(t->a, SEES("/api/v1/jobs/10"), 200);

@@ -220,8 +220,8 @@ static void a_caller_sees_only_the_queues_it_may_observe(void **state)
 
     hold(t, SLICE("mine"));
     hold(t, SLICE("other"));
-    rig_callers(t->rig)->anybody = GRANTS({MAY_SUBMIT, "mine"});
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_SUBMIT, "mine"});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     knows_token(t->rig, "some", {MAY_OBSERVE, "mine"});
     knows_token(t->rig, "all", {MAY_OBSERVE, "*"});
     knows_token(t->rig, "works", {MAY_SUBMIT | MAY_WORK, "*"});

@@ -394,9 +394,9 @@ static void operations_have_the_rights_of_their_caller(void **state)
     put_many(t, "a", 1);
     put_many(t, "seen", 1);
     put_many(t, "hidden", 1);
-    callers->anybody = GRANTS({MAY_OBSERVE | MAY_OPERATE, "a"}, {MAY_OBSERVE, "seen"});
-    callers->proven = true;
-    assert_false(peer_grant(t->a, callers->anybody));
+    callers->default_grants = GRANTS({MAY_OBSERVE | MAY_OPERATE, "a"}, {MAY_OBSERVE, "seen"});
+    callers->identified = true;
+    assert_false(peer_grant(t->a, callers->default_grants));
     asks(t->a, BEGINS("{\"action\": \"delete\", \"queue\": \"seen\"}"), 403);
     asks(t->a, BEGINS("{\"action\": \"delete\", \"queue\": \"hidden\"}"), 403);
     asks(t->a, BEGINS("{\"action\": \"move\", \"queue\": \"a\", \"to\": \"seen\"}"), 403);
@@ -466,9 +466,9 @@ static void operations_of_others_are_not_shown(void **state)
 
     put_many(t, "a", 1);
     json_decref(begins(t, "{\"action\": \"kick\", \"queue\": \"a\"}"));
-    callers->anybody = GRANTS({MAY_OBSERVE | MAY_OPERATE, "*"});
-    callers->proven = true;
-    assert_false(peer_grant(t->a, callers->anybody));
+    callers->default_grants = GRANTS({MAY_OBSERVE | MAY_OPERATE, "*"});
+    callers->identified = true;
+    assert_false(peer_grant(t->a, callers->default_grants));
     json_decref(begins(t, "{\"action\": \"kick\", \"queue\": \"a\"}"));
     document = tells(t->a, SEES("/api/v1/operations"), 200);
     assert_int_equal(json_array_size(admin_at(document, "operations")), 1);
@@ -486,18 +486,18 @@ static void an_operation_belongs_to_its_caller_after_a_reload_of_the_rules(void 
     struct grants *before = GRANTS({MAY_OBSERVE | MAY_OPERATE, "a"});
 
     put_many(t, "a", 1);
-    callers->anybody = before;
-    callers->proven = true;
+    callers->default_grants = before;
+    callers->identified = true;
     assert_false(peer_grant(t->a, before));
     json_decref(tells(t->a, BEGINS("{\"action\": \"bury\", \"queue\": \"a\"}"), 202));
-    callers->anybody = GRANTS({MAY_OBSERVE | MAY_OPERATE, "a"});
-    assert_false(peer_grant(t->a, callers->anybody));
+    callers->default_grants = GRANTS({MAY_OBSERVE | MAY_OPERATE, "a"});
+    assert_false(peer_grant(t->a, callers->default_grants));
     grants_unref(before);
     asks(t->a, SEES("/api/v1/operations/1"), 200);
     asks(t->a, admin_change("DELETE", "/api/v1/operations/1", ""), 200);
-    before = callers->anybody;
-    callers->anybody = GRANTS({MAY_OBSERVE | MAY_OPERATE, "b"});
-    assert_false(peer_grant(t->a, callers->anybody));
+    before = callers->default_grants;
+    callers->default_grants = GRANTS({MAY_OBSERVE | MAY_OPERATE, "b"});
+    assert_false(peer_grant(t->a, callers->default_grants));
     grants_unref(before);
     asks(t->a, SEES("/api/v1/operations/1"), 404);
 }

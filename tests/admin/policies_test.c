@@ -166,9 +166,9 @@ static void policies_require_the_right_to_observe_every_queue(void **state)
 {
     struct admin *admin = *state;
 
-    rig_callers(admin->rig)->anybody =
+    rig_callers(admin->rig)->default_grants =
         GRANTS({MAY_OBSERVE, "mail*"}, {MAY_ADMINISTER | MAY_OPERATE, "mail*"});
-    assert_false(peer_grant(admin->a, rig_callers(admin->rig)->anybody));
+    assert_false(peer_grant(admin->a, rig_callers(admin->rig)->default_grants));
     json_decref(tells(admin->a, SEES(POLICIES), 403));
     json_decref(tells(admin->a, SEES(POLICIES "/mail.%2A"), 403));
     json_decref(puts_policy(admin, "{}", 403));

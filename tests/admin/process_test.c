@@ -78,8 +78,8 @@ static void the_process_shows_the_rights_of_its_caller(void **state)
 
     assert_int_equal(json_array_size(admin_at(document, "may")), 6);
     json_decref(document);
-    rig_callers(admin->rig)->anybody = GRANTS({MAY_OBSERVE, "mail"}, {MAY_SUBMIT, "*"});
-    assert_false(peer_grant(admin->a, rig_callers(admin->rig)->anybody));
+    rig_callers(admin->rig)->default_grants = GRANTS({MAY_OBSERVE, "mail"}, {MAY_SUBMIT, "*"});
+    assert_false(peer_grant(admin->a, rig_callers(admin->rig)->default_grants));
     document = sees_process(admin);
     assert_int_equal(json_array_size(admin_at(document, "may")), 2);
     assert_string_equal(text_at(document, "may/0"), "submit");
@@ -128,8 +128,8 @@ static void the_configuration_requires_the_right_to_observe_every_queue(void **s
     document = tells(admin->a, SEES("/api/v1/config"), 200);
     assert_true(json_is_null(admin_at(document, "file")));
     json_decref(document);
-    rig_callers(admin->rig)->anybody = GRANTS({MAY_OBSERVE, "mail"});
-    assert_false(peer_grant(admin->a, rig_callers(admin->rig)->anybody));
+    rig_callers(admin->rig)->default_grants = GRANTS({MAY_OBSERVE, "mail"});
+    assert_false(peer_grant(admin->a, rig_callers(admin->rig)->default_grants));
     json_decref(tells(admin->a, SEES("/api/v1/config"), 403));
 }
 

@@ -302,8 +302,8 @@ static void a_queue_that_the_caller_may_not_observe_is_hidden(void **state)
 
     some_queues(t);
     knows_token(t->rig, "operator", {MAY_OPERATE, "*"});
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "b"}, {MAY_OPERATE, "*"});
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "b"}, {MAY_OPERATE, "*"});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     shows(t, "", "b");
     document = tells(t->a, SEES("/api/v1/queues"), 200);
     assert_int_equal(number_at(document, "total"), 1);

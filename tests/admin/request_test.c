@@ -122,8 +122,8 @@ static void without_rules_a_request_through_a_local_proxy_is_refused(void **stat
         asks(t->a, http_get("/metrics", headers[i]), 403);
         asks(t->a, http_get("/healthz", headers[i]), 200);
     }
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "*"});
-    (void)peer_grant(t->a, rig_callers(t->rig)->anybody);
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "*"});
+    (void)peer_grant(t->a, rig_callers(t->rig)->default_grants);
     asks(t->a, http_get("/api/v1/queues", headers[0]), 200);
     peer_send(t->a, http_get("/api/v1/events", headers[0]));
     rig_run(t->rig);
@@ -147,9 +147,9 @@ static void when_the_rules_are_removed_remote_callers_are_disconnected(void **st
     struct admin *t = *state;
 
     t->rig->callers.remote = true;
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "q*"});
-    (void)peer_grant(t->a, rig_callers(t->rig)->anybody);
-    (void)peer_grant(t->b, rig_callers(t->rig)->anybody);
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "q*"});
+    (void)peer_grant(t->a, rig_callers(t->rig)->default_grants);
+    (void)peer_grant(t->b, rig_callers(t->rig)->default_grants);
     asks(t->b, SEES("/nothing"), 404);
     peer_send(t->a, SEES("/api/v1/events"));
     rig_run(t->rig);

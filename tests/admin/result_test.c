@@ -110,8 +110,8 @@ static void a_result_of_a_queue_that_the_caller_may_not_observe_is_hidden(void *
     keep(t);
     says(t->v, "complete 1 4\r\ndone\r\n", "DELETED\r\n");
     asks(t->a, SEES(RESULT), 200);
-    rig_callers(t->rig)->anybody = GRANTS({MAY_OBSERVE, "r"});
-    assert_false(peer_grant(t->a, rig_callers(t->rig)->anybody));
+    rig_callers(t->rig)->default_grants = GRANTS({MAY_OBSERVE, "r"});
+    assert_false(peer_grant(t->a, rig_callers(t->rig)->default_grants));
     asks(t->a, SEES("/api/v1/jobs/1"), 404);
     asks(t->a, SEES(RESULT), 404);
 }

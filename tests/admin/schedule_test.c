@@ -59,9 +59,9 @@ static void puts_schedule(struct admin *t, const char *target)
 
 static void may(struct admin *t, unsigned rights, const char *queues)
 {
-    grants_unref(rig_callers(t->rig)->anybody);
-    rig_callers(t->rig)->anybody = GRANTS({rights, queues});
-    (void)peer_grant(t->a, rig_callers(t->rig)->anybody);
+    grants_unref(rig_callers(t->rig)->default_grants);
+    rig_callers(t->rig)->default_grants = GRANTS({rights, queues});
+    (void)peer_grant(t->a, rig_callers(t->rig)->default_grants);
 }
 
 static void a_schedule_is_made_and_shown(void **state)

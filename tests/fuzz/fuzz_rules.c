@@ -26,6 +26,6 @@ void fuzz_set_tokens(struct rig *rig)
     struct wire_callers *callers = rig_callers(rig);
 
     knows_token(rig, "s3cret", {MAY_EVERYTHING, "f"}, {MAY_WORK, "default"});
-    callers->patience = 3;
+    callers->wrong_max = 3;
     callers->again_at = SECONDS(1010);
 }

@@ -129,8 +129,8 @@ static void anybody_may(struct echo *t, struct grants *grants)
 {
     struct wire_callers *callers = rig_callers(t->rig);
 
-    grants_unref(callers->anybody);
-    callers->anybody = grants;
+    grants_unref(callers->default_grants);
+    callers->default_grants = grants;
     assert_false(peer_grant(t->peer, grants));
 }
 
@@ -173,7 +173,7 @@ static struct echo *spend_patience(struct echo *t)
 
     anybody_may(t, grants_new(NULL, 0));
     knows_token(t->rig, "alpha", {MAY_OBSERVE, "*"});
-    callers->patience = 1;
+    callers->wrong_max = 1;
     callers->again_at = SECONDS(1000) + SECONDS(7);
     begins(t->peer, ASK("Authorization: Bearer x\r\n"), "HTTP/1.1 401 ");
     return t;
@@ -226,7 +226,7 @@ static void a_caller_that_cannot_be_found_out_is_told_to_come_again(void **state
     struct echo *t = *state;
 
     anybody_may(t, grants_new(NULL, 0));
-    rig_callers(t->rig)->lost = true;
+    rig_callers(t->rig)->no_memory = true;
     refuses(t->peer, ASK(""), "503 Service Unavailable", "", "", "no room at all");
 }
 

@@ -4,7 +4,7 @@
 // lacks, whoever is not served is told so, or sees the connection close.
 
 #include "tests/http1/echo.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

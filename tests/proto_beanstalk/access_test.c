@@ -4,7 +4,7 @@
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_common/wire_callers.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -379,13 +379,13 @@ static void a_token_grants_all_tubes_before_its_reply(void **state)
 //
 
 // Makes the next wrong token of `a` wait for ten seconds.
-static struct bean *spend_patience(void **state)
+static struct bean *use_up_wrong_tokens(void **state)
 {
     struct bean *t = *state;
     struct wire_callers *callers = rig_callers(t->rig);
 
     knows_token(t->rig, "s3cret", {MAY_SUBMIT, "*"});
-    callers->patience = 1;
+    callers->wrong_max = 1;
     callers->again_at = SECONDS(1010);
     says(t->a, "auth wrong\r\n", "FORBIDDEN\r\n");
     return t;
@@ -393,7 +393,7 @@ static struct bean *spend_patience(void **state)
 
 static void a_wrong_token_waits_after_too_many_wrong_ones(void **state)
 {
-    struct bean *t = spend_patience(state);
+    struct bean *t = use_up_wrong_tokens(state);
 
     says(t->a, "auth wrong\r\nlist-tube-used\r\n", "");
     assert_true(peer_blocked(t->a));
@@ -408,7 +408,7 @@ static void a_wrong_token_waits_after_too_many_wrong_ones(void **state)
 // Because other clients may use the same address.
 static void a_right_token_does_not_wait_after_too_many_wrong_ones(void **state)
 {
-    struct bean *t = spend_patience(state);
+    struct bean *t = use_up_wrong_tokens(state);
 
     says(t->b, "auth wrong\r\n", "");
     says(t->a, "auth s3cret\r\nlist-tube-used\r\n", "OK\r\nUSING default\r\n");
@@ -416,7 +416,7 @@ static void a_right_token_does_not_wait_after_too_many_wrong_ones(void **state)
 
 static void other_clients_continue_while_a_token_waits(void **state)
 {
-    struct bean *t = spend_patience(state);
+    struct bean *t = use_up_wrong_tokens(state);
     unsigned long feeds;
 
     says(t->a, "auth wrong\r\n", "");
@@ -428,7 +428,7 @@ static void other_clients_continue_while_a_token_waits(void **state)
 
 static void a_waiting_token_is_checked_after_a_half_close(void **state)
 {
-    struct bean *t = spend_patience(state);
+    struct bean *t = use_up_wrong_tokens(state);
 
     says(t->a, "auth wrong\r\nreserve\r\n", "");
     peer_half_close(t->a);
@@ -444,7 +444,7 @@ static void a_waiting_token_is_checked_after_a_half_close(void **state)
 
 static void a_connection_may_break_while_its_token_waits(void **state)
 {
-    struct bean *t = spend_patience(state);
+    struct bean *t = use_up_wrong_tokens(state);
 
     says(t->a, "auth wrong\r\n", "");
     peer_free(t->a);
@@ -454,7 +454,7 @@ static void a_connection_may_break_while_its_token_waits(void **state)
 
 static void rules_that_change_meanwhile_do_not_end_the_wait(void **state)
 {
-    struct bean *t = spend_patience(state);
+    struct bean *t = use_up_wrong_tokens(state);
 
     says(t->a, "auth wrong\r\n", "");
     (void)peer_may(t->a, {MAY_OBSERVE, "*"});
@@ -475,8 +475,8 @@ static void replies_are_the_same_however_the_input_is_split(void **state)
         struct bean *t;
 
         bean_setup(&world);
-        t = spend_patience(&world);
-        rig_callers(t->rig)->patience = 2;
+        t = use_up_wrong_tokens(&world);
+        rig_callers(t->rig)->wrong_max = 2;
         (void)peer_may(t->a, {MAY_OBSERVE, "*"});
         peer_send_pieces(t->a, said, first, said.len);
         hears(t->a, "FORBIDDEN\r\nFORBIDDEN\r\nNOT_FOUND\r\nOK\r\nINSERTED 1\r\n");

@@ -5,7 +5,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 
 #include "tests/proto_common/wire_callers.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

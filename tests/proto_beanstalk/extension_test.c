@@ -6,7 +6,7 @@
 
 #include "tests/proto_common/record_quota.h"
 #include "tests/proto_common/wire_callers.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 
 #include "tests/proto_common/wire_closings.h"
-#include "tests/proto_common/wire_strangers.h"
+#include "tests/proto_common/wire_host.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,12 +150,11 @@ static void only_the_first_line_identifies_a_browser(void **state)
 static void a_tls_hello_is_disconnected_without_a_reply(void **state)
 {
     struct bean *t = *state;
-    unsigned before = strangers_noted();
 
     says(t->a, "\x16", "");
     assert_true(peer_closed(t->a));
     says(t->b, "\r\n\x16\r\n", "UNKNOWN_COMMAND\r\nUNKNOWN_COMMAND\r\n");
-    assert_int_equal(strangers_noted(), before + 1);
+    assert_int_equal(rig_tls_hellos(t->rig), 1);
 }
 
 static void a_debug_log_says_why_another_protocol_is_disconnected(void **state)

@@ -6,7 +6,7 @@
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
 #include "tests/proto_common/wire_callers.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/support/nth_alloc.h"
 
 #include "tests/support/broker_check.h"

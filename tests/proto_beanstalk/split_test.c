@@ -5,7 +5,7 @@
 
 #include "tests/proto_beanstalk/wire_bean.h"
 #include "tests/proto_beanstalk/wire_scripts.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 
 #include <stdlib.h>
 #include <string.h>

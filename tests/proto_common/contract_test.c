@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What a Gearman submission means, whichever way it came.
+// The contract of a Gearman submission, by packet or by HTTP.
 #include "proto_common/contract.h"
 
 #include "core/base/nsec.h"
@@ -49,7 +49,7 @@ static void a_lost_worker_puts_the_job_at_the_back(void **state)
     assert_int_equal(of_retries(3).on_loss, ON_LOSS_BACK);
 }
 
-static void the_fate_of_a_failed_job_is_a_setting(void **state)
+static void a_setting_decides_what_happens_to_a_failed_job(void **state)
 {
     (void)state;
     assert_int_equal(contract_begin(PRI_LOW, true, 0, CONTRACT_FAIL_DROPS).on_fail, ON_FAIL_DROP);
@@ -143,7 +143,7 @@ int main(void)
         cmocka_unit_test(only_background_jobs_are_durable),
         cmocka_unit_test(no_retries_are_one_attempt),
         cmocka_unit_test(a_lost_worker_puts_the_job_at_the_back),
-        cmocka_unit_test(the_fate_of_a_failed_job_is_a_setting),
+        cmocka_unit_test(a_setting_decides_what_happens_to_a_failed_job),
         cmocka_unit_test(a_unique_is_nothing_the_content_or_a_name),
         cmocka_unit_test(a_unique_has_64_bytes_at_most),
         WITH_BROKER(the_session_watches_only_a_foreground_job),

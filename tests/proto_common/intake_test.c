@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// The intake of a body: in any pieces, in its place or not, passed over, and without memory.
+// Receiving a body: in any pieces, in place or copied, skipped, and without memory.
 #include "proto_common/intake.h"
 #include "tests/support/nth_alloc.h"
 
@@ -21,7 +21,7 @@ static int fill_bytes(void **state)
     return 0;
 }
 
-// Takes the input, which ends the body where `last` says so, and leaves `rest` bytes of it.
+// Takes the input. `last`: the body ends in it, and `rest` bytes of the input are left.
 static void take(struct intake *intake, struct slice input, bool last, size_t rest)
 {
     assert_int_equal(intake_take(intake, &input), last ? INTAKE_COMPLETE : INTAKE_MORE);
@@ -54,15 +54,15 @@ static void a_body_may_be_split_anywhere(void **state)
             take(&intake, slice_of(bytes + first, second - first), false, 0);
             assert_int_equal(intake_missing(&intake), len - second);
             assert_int_equal(intake_len(&intake), len);
-            // What follows the body stays in the input.
+            // Bytes after the body stay in the input.
             take(&intake, slice_of(bytes + second, len - second + 1), true, 1);
             expect_body(&intake, len);
         }
     }
 }
 
-// Receives a large body whose first bytes, `head` of them, come by the input, and then in pieces of
-// at most `piece` bytes: in their place while the intake wants that, else by the input.
+// Receives a large body: its first `head` bytes as input, and then pieces of at most `piece` bytes,
+// in place while the intake offers a buffer, otherwise as input.
 static size_t receive_large(size_t head, size_t piece)
 {
     struct intake intake;
@@ -91,7 +91,7 @@ static size_t receive_large(size_t head, size_t piece)
     return in_place;
 }
 
-static void a_large_body_is_received_in_its_place_but_for_its_end(void **state)
+static void a_large_body_except_its_end_is_received_in_place(void **state)
 {
     const size_t heads[] = {0, 1, 4095, 4096, 4097, 50000, LARGE - INTAKE_DIRECT_MIN - 1};
     const size_t pieces[] = {1, 1000, 16384, LARGE};
@@ -134,7 +134,7 @@ static void a_body_of_unknown_length_ends_at_intake_end(void **state)
     }
 }
 
-static void without_memory_the_piece_that_needs_it_says_so(void **state)
+static void without_memory_the_piece_that_needs_it_reports_that(void **state)
 {
     struct slice input = slice_of(bytes, 10);
     struct intake intake;
@@ -144,7 +144,7 @@ static void without_memory_the_piece_that_needs_it_says_so(void **state)
     nth_alloc_fail_from(1);
     assert_int_equal(intake_take(&intake, &input), INTAKE_NO_MEMORY);
     nth_alloc_fail(0);
-    // Whatever was taken, the caller can pass over the rest.
+    // The caller can skip the rest, wherever memory ran out.
     assert_int_equal(intake_missing(&intake), LARGE - (10 - input.len));
     intake_discard(&intake);
 }
@@ -166,7 +166,7 @@ static void a_body_that_exceeds_memory_counts_its_missing_bytes(void **state)
     intake_discard(&intake);
 }
 
-static void a_lack_of_memory_for_a_buffer_is_reported_by_the_next_take(void **state)
+static void a_buffer_without_memory_is_reported_by_the_next_take(void **state)
 {
     struct intake_room room;
     struct slice input = slice_of(bytes, 10);
@@ -194,7 +194,7 @@ static void a_lack_of_memory_for_a_buffer_is_reported_by_the_next_take(void **st
     intake_discard(&intake);
 }
 
-static void a_refused_body_is_passed_over_in_any_pieces(void **state)
+static void a_refused_body_is_skipped_in_any_pieces(void **state)
 {
     (void)state;
     for (size_t piece = 1; piece < 12; piece++) {
@@ -224,7 +224,7 @@ static void skipping_nothing_is_complete_at_once(void **state)
     assert_int_equal(input.len, 3);
 }
 
-static void only_a_long_body_that_was_gathered_is_kept_as_it_is(void **state)
+static void only_a_long_gathered_body_is_kept_as_a_blob(void **state)
 {
     struct blob *longer = blob_new(INTAKE_COPIED_MAX + 1);
     struct blob *shorter = blob_new(INTAKE_COPIED_MAX);
@@ -250,15 +250,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_body_may_be_split_anywhere),
-        cmocka_unit_test(a_large_body_is_received_in_its_place_but_for_its_end),
+        cmocka_unit_test(a_large_body_except_its_end_is_received_in_place),
         cmocka_unit_test(an_announced_length_costs_nothing),
         cmocka_unit_test(a_body_of_unknown_length_ends_at_intake_end),
-        cmocka_unit_test(without_memory_the_piece_that_needs_it_says_so),
+        cmocka_unit_test(without_memory_the_piece_that_needs_it_reports_that),
         cmocka_unit_test(a_body_that_exceeds_memory_counts_its_missing_bytes),
-        cmocka_unit_test(a_lack_of_memory_for_a_buffer_is_reported_by_the_next_take),
-        cmocka_unit_test(a_refused_body_is_passed_over_in_any_pieces),
+        cmocka_unit_test(a_buffer_without_memory_is_reported_by_the_next_take),
+        cmocka_unit_test(a_refused_body_is_skipped_in_any_pieces),
         cmocka_unit_test(skipping_nothing_is_complete_at_once),
-        cmocka_unit_test(only_a_long_body_that_was_gathered_is_kept_as_it_is),
+        cmocka_unit_test(only_a_long_gathered_body_is_kept_as_a_blob),
     };
 
     return cmocka_run_group_tests(tests, fill_bytes, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Strings of JSON that are made a part at a time: jansson would make the same.
+// JSON strings that are made in parts are those that jansson makes.
 #include "proto_common/json_body.h"
 
 #include <jansson.h>
@@ -19,7 +19,7 @@ static uint32_t below(uint64_t *random, uint32_t bound)
     return (uint32_t)(*random >> 33) % bound;
 }
 
-// Looks through it in steps of that many bytes.
+// Checks the bytes in steps of `step` bytes.
 static bool is_utf8(struct slice bytes, size_t step)
 {
     size_t checked = 0;
@@ -57,7 +57,7 @@ static void expect_as_jansson(struct slice bytes)
     }
 }
 
-static void each_byte_and_each_pair_is_as_jansson_has_it(void **state)
+static void each_byte_and_each_pair_is_escaped_as_by_jansson(void **state)
 {
     (void)state;
     for (unsigned first = 0; first < 256; first++) {
@@ -70,8 +70,8 @@ static void each_byte_and_each_pair_is_as_jansson_has_it(void **state)
     }
 }
 
-// Mostly such bytes as stand at the bounds of what a sequence may be.
-static void whatever_comes_is_as_jansson_has_it(void **state)
+// Most bytes are at the limits of valid sequences.
+static void random_bytes_are_escaped_as_by_jansson(void **state)
 {
     static const unsigned char bounds[] = {0x00, 0x22, 0x41, 0x5c, 0x7f, 0x80, 0x8f, 0x90,
                                            0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xdf, 0xe0, 0xed,
@@ -90,7 +90,7 @@ static void whatever_comes_is_as_jansson_has_it(void **state)
     }
 }
 
-static void base64_of_parts_is_that_of_the_whole(void **state)
+static void base64_of_parts_equals_base64_of_the_whole(void **state)
 {
     char text[32];
     size_t len = json_base64(text, SLICE("\xff\xfe\xfd"));
@@ -104,9 +104,9 @@ static void base64_of_parts_is_that_of_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_byte_and_each_pair_is_as_jansson_has_it),
-        cmocka_unit_test(whatever_comes_is_as_jansson_has_it),
-        cmocka_unit_test(base64_of_parts_is_that_of_the_whole),
+        cmocka_unit_test(each_byte_and_each_pair_is_escaped_as_by_jansson),
+        cmocka_unit_test(random_bytes_are_escaped_as_by_jansson),
+        cmocka_unit_test(base64_of_parts_equals_base64_of_the_whole),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Output that waits for the store: what is behind a gate leaves when its position is reached.
+// Output that waits for the store: bytes after a gate are sent when its position is reached.
 #include "proto_common/output.h"
 
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void say(struct output *out, const char *text)
     output_write(out, slice_str(text));
 }
 
-// Takes all that may leave, `step` bytes at a time, and asserts what it was.
+// Takes all bytes that may be sent, `step` bytes at a time, and checks them.
 static void expect_steps(struct output *out, size_t step, const char *want)
 {
     char bytes[512];
@@ -65,7 +65,7 @@ static void expect(struct output *out, const char *want)
     expect_steps(out, SIZE_MAX, want);
 }
 
-static void bytes_before_a_gate_leave_and_those_behind_wait(void **state)
+static void bytes_before_a_gate_are_sent_and_later_bytes_wait(void **state)
 {
     struct bench *bench = *state;
 
@@ -166,7 +166,7 @@ static void third_gate_merges_with_the_second(void **state)
     expect(&bench->out, "bc");
 }
 
-static void gates_with_nothing_between_are_one(void **state)
+static void gates_without_bytes_in_between_are_one(void **state)
 {
     struct bench *bench = *state;
 
@@ -210,7 +210,7 @@ static void gates_that_were_reached_make_room(void **state)
         bench->pool.reached = position - 1;
         expect(&bench->out, position == 1 ? "x" : "");
         bench->pool.reached = position;
-        // What was staged last in the round before waited for this position, too.
+        // The last bytes of the round before waited for this position, too.
         expect(&bench->out, position == 1 ? "y" : "zxy");
     }
 }
@@ -279,7 +279,7 @@ static void append_moves_the_gates(void **state)
     expect(&bench->out, "earlybcd");
 }
 
-static void append_of_nothing_carries_its_gate(void **state)
+static void an_empty_output_passes_its_gate_on(void **state)
 {
     struct bench *bench = *state;
     struct output more;
@@ -295,8 +295,7 @@ static void append_of_nothing_carries_its_gate(void **state)
     expect(&bench->out, "b");
 }
 
-// Of small outputs that are put together, each takes no span of its own, nor do those that do not
-// fill their last one.
+// Small outputs share a span when they are appended to each other.
 static void appended_outputs_share_spans(void **state)
 {
     static const size_t lens[] = {1, 100, 1500, OUTPUT_CHUNK + 1, 3 * OUTPUT_CHUNK - 1};
@@ -342,20 +341,20 @@ static void clear_forgets_the_gates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BENCH(bytes_before_a_gate_leave_and_those_behind_wait),
+        BENCH(bytes_before_a_gate_are_sent_and_later_bytes_wait),
         BENCH(a_gate_after_sent_output_holds_further_output),
         BENCH(output_without_a_gate_or_with_a_reached_one_is_sent),
         BENCH(output_without_a_gate_keeps_its_order),
         BENCH(two_gates_open_one_after_the_other),
         BENCH(two_gates_open_at_once),
         BENCH(third_gate_merges_with_the_second),
-        BENCH(gates_with_nothing_between_are_one),
+        BENCH(gates_without_bytes_in_between_are_one),
         BENCH(lower_position_waits_behind_the_higher_one),
         BENCH(gates_that_were_reached_make_room),
         BENCH(gates_stand_between_blobs_and_bytes),
         BENCH(spans_are_cut_where_a_gate_stands),
         BENCH(append_moves_the_gates),
-        BENCH(append_of_nothing_carries_its_gate),
+        BENCH(an_empty_output_passes_its_gate_on),
         BENCH(appended_outputs_share_spans),
         BENCH(clear_forgets_the_gates),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What is to be sent to a peer: order, partial sending, references, and lack of memory.
+// The output of a connection: order, partial sending, references to blobs, and failed allocations.
 #include "proto_common/output.h"
 #include "tests/support/nth_alloc.h"
 
@@ -35,7 +35,7 @@ static int bench_teardown(void **state)
     return 0;
 }
 
-// Takes everything out, `step` bytes at a time, into `bytes`; returns how many.
+// Takes all output, `step` bytes at a time, into `bytes`; returns its length.
 static size_t drain(struct output *out, size_t step, char *bytes)
 {
     size_t len = 0;
@@ -61,7 +61,7 @@ static void expect_output(struct output *out, size_t step, const char *want)
     assert_int_equal(output_pending(out), 0);
 }
 
-static void bytes_leave_in_the_order_they_were_written(void **state)
+static void bytes_are_sent_in_the_order_they_were_written(void **state)
 {
     struct bench *bench = *state;
     char *room;
@@ -142,7 +142,7 @@ static void blob_is_referred_to_and_not_copied(void **state)
     blob_unref(blob);
 }
 
-static void clearing_gives_references_back(void **state)
+static void clearing_releases_references(void **state)
 {
     struct bench *bench = *state;
     struct blob *blob = blob_copy(SLICE("BODY"));
@@ -158,7 +158,7 @@ static void clearing_gives_references_back(void **state)
     blob_unref(blob);
 }
 
-static void blobs_and_bytes_of_any_size_leave_in_order(void **state)
+static void blobs_and_bytes_of_any_size_are_sent_in_order(void **state)
 {
     struct bench *bench = *state;
     static char said[200000], got[200000];
@@ -279,7 +279,7 @@ static void pool_keeps_a_bounded_number_of_chunks(void **state)
     assert_in_range(nth_alloc_count(), 100, 199);
 }
 
-// Appends in all ways; in all it asks for memory several times.
+// Appends in every way, with several allocations.
 static void append_everything(struct output *out, struct blob *blob)
 {
     static const char text[2 * OUTPUT_CHUNK];
@@ -296,7 +296,7 @@ static void append_everything(struct output *out, struct blob *blob)
     output_blob(out, blob);
 }
 
-static void any_failed_allocation_is_owned_up_to(void **state)
+static void each_failed_allocation_is_reported(void **state)
 {
     struct bench *bench = *state;
     struct blob *blob = blob_copy(SLICE("BODY"));
@@ -344,7 +344,7 @@ static void short_outputs_with_blobs_are_put_together(void **state)
         output_blob(&more, blob);
         output_write(&more, SLICE(">"));
         output_blob(&more, blob);
-        // What has left of it is not moved.
+        // Bytes that were sent are not moved.
         output_consume(&more, i % 2 ? 1 : 0);
         output_append(&bench->out, &more);
         assert_int_equal(output_pending(&more), 0);
@@ -354,7 +354,7 @@ static void short_outputs_with_blobs_are_put_together(void **state)
     assert_int_equal(output_pending(&bench->out), strlen(want));
     assert_int_equal(drain(&bench->out, 3, bytes), strlen(want));
     assert_memory_equal(bytes, want, strlen(want));
-    // That in which they were, and that in which each was made.
+    // The span of the output, and the one in which each was made.
     assert_int_equal(bench->pool.kept, 2);
     assert_int_equal(blob->refs, 1);
     blob_unref(blob);
@@ -381,7 +381,7 @@ static uint64_t undelivered(const struct output *out)
     return jobs;
 }
 
-static void job_is_undelivered_until_the_first_byte_has_left(void **state)
+static void job_is_undelivered_until_its_first_byte_is_sent(void **state)
 {
     struct bench *bench = *state;
     struct blob *blob = blob_copy(SLICE("blob"));
@@ -415,20 +415,20 @@ static void job_is_undelivered_until_the_first_byte_has_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        OUTPUT_TEST(bytes_leave_in_the_order_they_were_written),
+        OUTPUT_TEST(bytes_are_sent_in_the_order_they_were_written),
         OUTPUT_TEST(blob_is_sent_between_the_bytes_around_it),
-        OUTPUT_TEST(job_is_undelivered_until_the_first_byte_has_left),
+        OUTPUT_TEST(job_is_undelivered_until_its_first_byte_is_sent),
         OUTPUT_TEST(empty_blob_is_nothing),
         OUTPUT_TEST(only_a_long_body_is_referred_to),
         OUTPUT_TEST(blob_is_referred_to_and_not_copied),
-        OUTPUT_TEST(clearing_gives_references_back),
-        OUTPUT_TEST(blobs_and_bytes_of_any_size_leave_in_order),
+        OUTPUT_TEST(clearing_releases_references),
+        OUTPUT_TEST(blobs_and_bytes_of_any_size_are_sent_in_order),
         OUTPUT_TEST(peek_stops_at_its_limit),
         OUTPUT_TEST(long_text_runs_over_several_spans),
         OUTPUT_TEST(reservation_is_contiguous),
         OUTPUT_TEST(replies_allocate_nothing_once_the_pool_is_warm),
         OUTPUT_TEST(pool_keeps_a_bounded_number_of_chunks),
-        OUTPUT_TEST(any_failed_allocation_is_owned_up_to),
+        OUTPUT_TEST(each_failed_allocation_is_reported),
         OUTPUT_TEST(short_outputs_with_blobs_are_put_together),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// The time that peers have: what counts as something that has begun, and when it is over.
+// The time limits for peers: when a command counts as begun, and when a limit is exceeded.
 
 #include "proto_common/pace.h"
 
@@ -104,13 +104,13 @@ static void a_line_is_limited_and_another_one_restarts_the_limit(void **state)
     note(&timer, view(AT(0), PACE_BUSY, 3, 3));
     note(&timer, view(AT(5), PACE_BUSY, 4, 4));
     check_says(&timer, view(AT(9), PACE_BUSY, 4, 4), PACE_IN_TIME);
-    // Its end and the beginning of the next came as one.
+    // The end of the command and the beginning of the next one arrived together.
     note(&timer, view(AT(9), PACE_BUSY, 4, 10));
     check_says(&timer, view(AT(18), PACE_BUSY, 4, 10), PACE_IN_TIME);
     check_says(&timer, view(AT(19), PACE_BUSY, 4, 10), PACE_BODY_OVER);
 }
 
-static void nothing_is_expected_while_the_host_does_not_read(void **state)
+static void a_peer_has_no_limit_while_the_host_does_not_read(void **state)
 {
     struct pace_timer timer = fresh();
     struct pace_view held_up = view(AT(10), PACE_BODY, 0, 5);
@@ -124,7 +124,7 @@ static void nothing_is_expected_while_the_host_does_not_read(void **state)
     check_says(&timer, view(AT(60), PACE_BODY, 0, 5), PACE_BODY_OVER);
 }
 
-static void a_deadline_of_the_front_end_is_left_to_it(void **state)
+static void a_free_connection_has_no_time_limit(void **state)
 {
     struct pace_timer timer = fresh();
 
@@ -154,8 +154,8 @@ int main(void)
         cmocka_unit_test(each_kib_of_a_body_has_its_time),
         cmocka_unit_test(another_body_restarts_the_limit),
         cmocka_unit_test(a_line_is_limited_and_another_one_restarts_the_limit),
-        cmocka_unit_test(nothing_is_expected_while_the_host_does_not_read),
-        cmocka_unit_test(a_deadline_of_the_front_end_is_left_to_it),
+        cmocka_unit_test(a_peer_has_no_limit_while_the_host_does_not_read),
+        cmocka_unit_test(a_free_connection_has_no_time_limit),
         cmocka_unit_test(without_limits_there_is_no_check),
     };
 

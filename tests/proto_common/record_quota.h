@@ -2,13 +2,13 @@
 #ifndef TANDEM_TESTS_PROTO_COMMON_RECORD_QUOTA_H
 #define TANDEM_TESTS_PROTO_COMMON_RECORD_QUOTA_H
 
-// A store that has room for so many records, and forgets them all. For the options of a rig:
+// A store that has room for a number of records, and keeps none of them. For the options of a rig:
 //
 //   options.broker.recorder = &record_quota;
-//   options.broker.store = &left; // a size_t: how many more records there is room for
+//   options.broker.store = &left; // a size_t: the number of further records
 //
-// It aborts when it is asked for room that a submission has been promised: that of the job's end
-// or burial.
+// It aborts if a record needs space that was reserved when the job was submitted: the record of its
+// end or burial.
 
 #include "core/record.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// The step loop: which steps it makes, what it answers the host, and what it charges. The front-end
-// of these tests speaks a protocol of single letters; a digit announces a body.
+// The step loop: the steps that it makes, its result for the host, and the budget that it charges.
+// The front-end of these tests has a protocol of single letters; a digit announces a body.
 #include "proto_common/steps.h"
 
 #include <setjmp.h>
@@ -44,12 +44,12 @@ static enum step carry_out(struct conn *conn, char letter)
     case 'q':
         conn->state = OVER;
         break;
-    case 's': // a slice of a long answer
+    case 's': // a slice of a long reply
         return STEP_AGAIN;
     case 'l':
         output_write(&conn->wire.out, slice_of(much, sizeof much));
         break;
-    case 'n': // comes by all subscriptions
+    case 'n': // visits all subscriptions
         (void)broker_await_nudge(conn->session);
         break;
     case '1':
@@ -193,35 +193,35 @@ static void much_output_leaves_the_rest_to_the_next_turn(void **state)
     struct conn *conn = *state;
 
     expect(feed(conn, "alb", 100), FEED_AGAIN, 2);
-    // What an earlier turn has staged does not count in this one.
+    // Output that was staged in an earlier turn does not count.
     expect(feed(conn, "blc", 100), FEED_AGAIN, 2);
     assert_string_equal(conn->did, "albl");
 }
 
-static void a_verb_that_came_by_many_queues_is_charged_to_its_connection(void **state)
+static void a_verb_that_visits_many_queues_is_charged_to_its_connection(void **state)
 {
     struct conn *conn = *state;
 
-    // One command for itself and two for what it came by.
+    // One for the command and two for the subscriptions that it visited.
     expect(feed(conn, "naaaa", 4), FEED_AGAIN, 2);
-    // What the last command came by is not left to the next turn, which may be another
+    // The cost of the last command is not charged to the next turn, which may be another
     // connection's.
     assert_int_equal(broker_take_links(conn->broker), 0);
 }
 
-static void a_feed_that_takes_more_than_a_quarter_of_its_budget_is_dear(void **state)
+static void a_feed_that_uses_more_than_a_quarter_of_its_budget_is_dear(void **state)
 {
     struct conn *conn = *state;
 
     assert_false(feed(conn, "a", 4).dear);
     assert_true(feed(conn, "aa", 4).dear);
     assert_false(feed(conn, "n", 100).dear);
-    // Two of its three commands are what the verb came by.
+    // Two of the three commands are for the subscriptions that the verb visited.
     assert_true(feed(conn, "n", 8).dear);
     assert_true(feed(conn, "as", 100).dear);
 }
 
-static void a_slice_of_an_answer_ends_the_turn(void **state)
+static void a_slice_of_a_reply_ends_the_turn(void **state)
 {
     struct conn *conn = *state;
 
@@ -239,7 +239,7 @@ static void a_blocking_step_leaves_the_input_with_the_host(void **state)
     assert_string_equal(conn->did, "awb");
 }
 
-static void nothing_is_done_behind_the_end(void **state)
+static void no_step_is_made_after_the_end(void **state)
 {
     struct conn *conn = *state;
 
@@ -247,7 +247,7 @@ static void nothing_is_done_behind_the_end(void **state)
     assert_string_equal(conn->did, "aq");
 }
 
-static void a_large_body_is_received_in_its_place(void **state)
+static void a_large_body_is_received_in_place(void **state)
 {
     struct conn *conn = *state;
     struct feed fed = feed(conn, "1xy", 100);
@@ -271,7 +271,7 @@ static void a_large_body_is_received_in_its_place(void **state)
     assert_string_equal(conn->did, "1!");
 }
 
-static void only_a_body_has_a_place(void **state)
+static void only_a_body_has_a_buffer(void **state)
 {
     struct conn *conn = *state;
 
@@ -288,13 +288,13 @@ int main(void)
         TEST(empty_input_is_never_a_null_pointer),
         TEST(a_spent_budget_leaves_the_rest_to_the_next_turn),
         TEST(much_output_leaves_the_rest_to_the_next_turn),
-        TEST(a_verb_that_came_by_many_queues_is_charged_to_its_connection),
-        TEST(a_feed_that_takes_more_than_a_quarter_of_its_budget_is_dear),
-        TEST(a_slice_of_an_answer_ends_the_turn),
+        TEST(a_verb_that_visits_many_queues_is_charged_to_its_connection),
+        TEST(a_feed_that_uses_more_than_a_quarter_of_its_budget_is_dear),
+        TEST(a_slice_of_a_reply_ends_the_turn),
         TEST(a_blocking_step_leaves_the_input_with_the_host),
-        TEST(nothing_is_done_behind_the_end),
-        TEST(a_large_body_is_received_in_its_place),
-        TEST(only_a_body_has_a_place),
+        TEST(no_step_is_made_after_the_end),
+        TEST(a_large_body_is_received_in_place),
+        TEST(only_a_body_has_a_buffer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

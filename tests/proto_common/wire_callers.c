@@ -10,25 +10,25 @@
 
 #define RIGHTS_MAX 8
 
-// What the front-end's own tokens grant; NULL: it is none of those.
+// The grants of the front-end's own token; NULL: the claim has no such token.
 static struct grants *grants_of_own(struct wire_callers *callers, const struct wire_claim *claim)
 {
     unsigned token = claim->also ? access_find_token(claim->also, *claim->token) : 0;
 
-    grants_unref(callers->shown);
-    callers->shown = token ? access_of_token(claim->also, token) : NULL;
-    return callers->shown;
+    grants_unref(callers->own_token);
+    callers->own_token = token ? access_of_token(claim->also, token) : NULL;
+    return callers->own_token;
 }
 
 struct wire_caller wire_callers_identify(struct wire_callers *callers,
                                          const struct wire_claim *claim, nsec_t now)
 {
-    if (callers->lost) {
+    if (callers->no_memory) {
         return (struct wire_caller){.kind = CALLER_UNKNOWN};
     }
     if (!claim->token) {
-        return (struct wire_caller){.kind = callers->proven ? CALLER_KNOWN : CALLER_ADDRESS,
-                                    .grants = callers->anybody};
+        return (struct wire_caller){.kind = callers->identified ? CALLER_KNOWN : CALLER_ADDRESS,
+                                    .grants = callers->default_grants};
     }
     for (size_t i = 0; i < callers->token_count; i++) {
         if (slice_equal(*claim->token, callers->tokens[i].text)) {
@@ -36,9 +36,9 @@ struct wire_caller wire_callers_identify(struct wire_callers *callers,
         }
     }
     if (grants_of_own(callers, claim)) {
-        return (struct wire_caller){.kind = CALLER_KNOWN, .grants = callers->shown};
+        return (struct wire_caller){.kind = CALLER_KNOWN, .grants = callers->own_token};
     }
-    if (callers->patience > 0 && callers->wrong >= callers->patience && now < callers->again_at) {
+    if (callers->wrong_max > 0 && callers->wrong >= callers->wrong_max && now < callers->again_at) {
         return (struct wire_caller){.kind = CALLER_LATER, .again_at = callers->again_at};
     }
     callers->wrong++;
@@ -57,8 +57,8 @@ void wire_callers_clear(struct wire_callers *callers)
     for (size_t i = 0; i < callers->token_count; i++) {
         grants_unref(callers->tokens[i].grants);
     }
-    grants_unref(callers->anybody);
-    grants_unref(callers->shown);
+    grants_unref(callers->default_grants);
+    grants_unref(callers->own_token);
 }
 
 struct grants *wire_grants(const struct wire_right *rights, size_t count)

@@ -2,17 +2,17 @@
 #ifndef TANDEM_TESTS_PROTO_COMMON_WIRE_CLOSINGS_H
 #define TANDEM_TESTS_PROTO_COMMON_WIRE_CLOSINGS_H
 
-// Why front-ends close connections, as they tell the debug log.
+// The reasons why front-ends close connections, from the debug log.
 
 #include <stddef.h>
 
 #define CLOSINGS_ROOM 100
 
-// From now on each reason is appended to `why`, an empty string at first that has CLOSINGS_ROOM
-// bytes, with a full stop behind it. Any other event in the log fails the test.
+// From now on each reason is appended to `why`, with a full stop after it. `why` is empty at first
+// and has CLOSINGS_ROOM bytes. Any other log event fails the test.
 void closings_note(char *why);
 
-// No more: the log goes nowhere again.
+// Ends this: log lines are dropped again.
 void closings_end(void);
 
 #endif

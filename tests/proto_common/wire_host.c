@@ -4,22 +4,39 @@
 #include "core/base/macros.h"
 #include "tests/support/broker_check.h"
 
-#include "tests/proto_common/wire_facts.h"
 #include "tests/proto_common/wire_host_private.h"
-#include "tests/proto_common/wire_strangers.h"
 
 #include <string.h>
 
-// What a peer may send before it is fed, and receive in its life.
+// The most bytes that a peer may send before it is fed, and receive in total.
 #define KEPT_MAX ((size_t)16 << 20)
 #define HEARD_MAX ((size_t)256 << 20)
 #define PLENTY 1000000
-// What may wait for a peer that does not read before it is not fed any more.
+// The monotonic time at which a rig begins.
+#define RIG_STARTS_AT (1000 * NSEC_PER_SEC)
+// With more unread output, a peer is not fed.
 #define UNREAD_MAX ((size_t)1 << 20)
 
 //
 // The rig
 //
+
+static void rig_cpu_time(nsec_t *user_for, nsec_t *system_for)
+{
+    *user_for = 3 * NSEC_PER_SEC + 2000;
+    *system_for = 1 * NSEC_PER_SEC + 500 * NSEC_PER_MSEC;
+}
+
+const struct process_facts wire_facts = {
+    .pid = 4242,
+    .started_at = RIG_STARTS_AT - 77 * NSEC_PER_SEC,
+    .version = "0.1.0",
+    .hostname = "test.host",
+    .os = "#1 SMP",
+    .platform = "x86_64",
+    .instance = UINT64_C(0x0123456789abcdef),
+    .cpu_time = rig_cpu_time,
+};
 
 static void service_stop(struct service *service)
 {
@@ -30,7 +47,7 @@ static void service_stop(struct service *service)
     }
 }
 
-// False without memory.
+// False: no memory.
 static bool service_start(struct rig *rig, struct service *service, const struct frontend *frontend,
                           const void *settings)
 {
@@ -109,7 +126,7 @@ struct rig *rig_new(const struct rig_options *options)
     rig->options = *options;
     rig->facts = wire_facts;
     rig->facts.introspect = options->introspect;
-    rig->now = (struct instant){.mono = WIRE_STARTS_AT, .wall = RIG_WALL_AT};
+    rig->now = (struct instant){.mono = RIG_STARTS_AT, .wall = RIG_WALL_AT};
     rig->input = wire_pages_map(KEPT_MAX);
     if (rig->options.budget == 0) {
         rig->options.budget = PLENTY;
@@ -179,7 +196,7 @@ static void close_peer(struct peer *peer)
     }
 }
 
-// The kept input, moved in front of the unmapped page.
+// The stored input, directly before the unmapped page.
 static struct slice guarded_input(struct peer *peer)
 {
     char *start = peer->rig->input.start + peer->rig->input.len - peer->kept;
@@ -218,7 +235,7 @@ static bool may_run(const struct peer *peer)
     return peer->runnable && !peer->closed && output_pending(&peer->wire.out) <= UNREAD_MAX;
 }
 
-// The end of a turn: what was staged leaves, and the peer is closed where that is due.
+// The end of a turn: sends the staged output, and closes the peer if necessary.
 static void end_turn(struct peer *peer)
 {
     collect(peer);
@@ -283,7 +300,7 @@ static nsec_t work_due(const struct rig *rig)
     return due_at;
 }
 
-// What front-ends do in the background.
+// Runs the background tasks of front-ends.
 static bool work(struct rig *rig)
 {
     bool ran = false;
@@ -412,8 +429,8 @@ static struct peer *connect_peer(struct rig *rig, const struct service *service)
         end = &(*end)->next;
     }
     *end = peer;
-    if (rig->callers.anybody) {
-        (void)peer_grant(peer, rig->callers.anybody);
+    if (rig->callers.default_grants) {
+        (void)peer_grant(peer, rig->callers.default_grants);
     }
     return peer;
 }
@@ -439,7 +456,7 @@ bool peer_grant(struct peer *peer, struct grants *grants)
     return peer->dropped;
 }
 
-// Puts what it can where the front-end wants it.
+// Writes to the buffer that the front-end offers. Returns the remaining bytes.
 static struct slice send_into(struct peer *peer, struct slice bytes)
 {
     while (peer->into && bytes.len) {
@@ -466,6 +483,18 @@ void peer_send(struct peer *peer, struct slice bytes)
         memcpy(peer->kept_pages.start + peer->kept, bytes.ptr, bytes.len);
         peer->kept += bytes.len;
         peer->runnable = !peer->blocked;
+    }
+}
+
+void peer_send_pieces(struct peer *peer, struct slice bytes, size_t first, size_t piece)
+{
+    while (bytes.len) {
+        size_t len = bytes.len < first ? bytes.len : first;
+
+        peer_send(peer, slice_of(bytes.ptr, len));
+        rig_run(peer_rig(peer));
+        bytes = slice_from(bytes, len);
+        first = piece;
     }
 }
 
@@ -529,7 +558,7 @@ struct slice peer_hear(struct peer *peer)
 {
     struct slice heard = slice_of(peer->heard_pages.start + peer->told, peer->heard - peer->told);
 
-    // The pages are zero beyond what was heard, so that a NUL follows.
+    // The pages are zero after the received bytes, so that a NUL follows.
     peer->told = peer->heard;
     return heard;
 }

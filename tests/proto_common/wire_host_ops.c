@@ -3,7 +3,7 @@
 
 #include "core/base/macros.h"
 
-#include "tests/proto_common/wire_strangers.h"
+#include "tests/proto_common/wire_host.h"
 
 #include <string.h>
 
@@ -45,6 +45,12 @@ static void on_peer(const struct wire *wire, char *text)
 {
     (void)wire;
     memcpy(text, "127.0.0.1", sizeof "127.0.0.1");
+}
+
+static void on_tls_hello(const struct wire *wire)
+{
+    ENSURE(wire->number > 0);
+    ((const struct peer *)(const void *)wire)->rig->tls_hellos++;
 }
 
 static struct wire_caller on_identify(struct wire *wire, const struct wire_claim *claim)
@@ -97,7 +103,7 @@ const struct wire_host wire_host_ops = {.wake = on_wake,
                                         .finish = on_finish,
                                         .shut = on_shut,
                                         .peer = on_peer,
-                                        .tls_hello = strangers_note,
+                                        .tls_hello = on_tls_hello,
                                         .identify = on_identify,
                                         .is_local = on_is_local,
                                         .overflows = on_overflows,
@@ -107,6 +113,11 @@ const struct wire_host wire_host_ops = {.wake = on_wake,
 struct rig_too_large rig_too_large(const struct rig *rig)
 {
     return rig->too_large;
+}
+
+unsigned rig_tls_hellos(const struct rig *rig)
+{
+    return rig->tls_hellos;
 }
 
 bool rig_logged_too_large(struct rig *rig, uint64_t size, const char *setting)

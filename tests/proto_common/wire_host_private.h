@@ -2,7 +2,8 @@
 #ifndef TANDEM_TESTS_PROTO_COMMON_WIRE_HOST_PRIVATE_H
 #define TANDEM_TESTS_PROTO_COMMON_WIRE_HOST_PRIVATE_H
 
-// The inside of a rig: wire_host.c, and wire_host_ops.c, what front-ends ask of it.
+// The state of a rig, for wire_host.c and wire_host_ops.c, which has the functions that front-ends
+// call.
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_host.h"
@@ -10,7 +11,7 @@
 #include "tests/proto_common/wire_pages.h"
 #include "tests/proto_common/wire_store.h"
 
-// A front-end at work.
+// A front-end that runs.
 struct service {
     const struct frontend *frontend; // NULL: none
     const void *settings;
@@ -27,13 +28,14 @@ struct rig {
     struct output_pool pool;
     struct instant now;
     struct peer *peers;
-    struct wire_pages input; // guarded: the end is followed by an unmapped page
+    struct wire_pages input; // an unmapped page follows
     unsigned long feeds;
     size_t kept_most;
     uint64_t numbers;
     struct wire_store store;
     struct wire_callers callers;
     unsigned refusals[REFUSAL_COUNT];
+    unsigned tls_hellos;
     struct rig_too_large too_large;
 };
 
@@ -48,7 +50,7 @@ struct peer {
     struct wire_pages pages; // of the peer itself
     struct wire_pages kept_pages, heard_pages;
     size_t kept;
-    size_t heard, told; // received; of that, handed out by peer_hear()
+    size_t heard, told; // bytes received; of these, the number that peer_hear() has returned
     char *into;
     size_t into_len;
     bool runnable, blocked, half_closed, finished, closed, failed, dropped, quiet, deaf, shut;

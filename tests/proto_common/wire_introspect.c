@@ -126,7 +126,7 @@ static bool on_push(void *host, size_t index, struct introspect_push *push)
     return true;
 }
 
-// All queues are for the first one.
+// All queues belong to the first endpoint.
 static bool on_push_of(void *host, const struct queue *queue, struct introspect_push *push)
 {
     (void)queue;
@@ -157,7 +157,7 @@ static const struct option section_options[] = {
     {.name = "unused", .kind = OPTION_BOOL, .default_value = "false"},
 };
 
-// The first says what the test wants, the second `5/m`, and the third nothing.
+// The first key has the value of the test, the second `5/m`, and the third its default.
 static bool show_key(const struct wire_section *section, size_t key, struct introspect_key *shown)
 {
     if (key >= 3) {

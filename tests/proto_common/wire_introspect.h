@@ -2,13 +2,14 @@
 #ifndef TANDEM_TESTS_PROTO_COMMON_WIRE_INTROSPECT_H
 #define TANDEM_TESTS_PROTO_COMMON_WIRE_INTROSPECT_H
 
-// A process that shows itself as a test wants it to (proto_common/introspect.h). All is in fields:
-// the test changes what it is about, at any time.
+// Introspection (proto_common/introspect.h) whose results are fields, which a test may change at
+// any time:
 //
 //   static struct wire_introspect introspect;
 //   wire_introspect_init(&introspect);
-//   rig = rig_new(&(struct rig_options){.frontend = &admin_frontend, .introspect =
-//   &introspect.introspect}); introspect.broker = rig_broker(rig);
+//   options.introspect = &introspect.introspect;
+//   rig = rig_new(&options);
+//   introspect.broker = rig_broker(rig);
 //   wire_introspect_add_peer(&introspect, peer);
 
 #include "proto_common/introspect.h"
@@ -29,7 +30,7 @@
 struct broker;
 struct peer;
 
-// A section of the file, or a policy: one key, `max_jobs`, that says `value`; NULL: nothing.
+// A section of the file, or a policy: one key, `max_jobs`, with this value; NULL: none.
 struct wire_section {
     char name[WIRE_INTROSPECT_TEXT];
     const char *origin;
@@ -44,16 +45,16 @@ struct wire_introspect {
     struct introspect_protocol protocols[WIRE_INTROSPECT_PROTOCOLS];
     size_t protocol_count;
     const char
-        *addresses[WIRE_INTROSPECT_PROTOCOLS][WIRE_INTROSPECT_ADDRESSES];  // NULL behind the last
+        *addresses[WIRE_INTROSPECT_PROTOCOLS][WIRE_INTROSPECT_ADDRESSES];  // NULL after the last
     struct introspect_connection connections[WIRE_INTROSPECT_CONNECTIONS]; // by rising number
     size_t connection_count;
     struct introspect_loop loop;
     struct introspect_memory memory;
     struct introspect_descriptors descriptors;
     struct introspect_journal journal;
-    struct introspect_cluster cluster; // alone at first
-    bool hands_over;                   // what is answered to whoever asks for it
-    unsigned hand_overs;               // how often that was
+    struct introspect_cluster cluster; // CLUSTER_ALONE at first
+    bool hands_over;                   // the result of hand_over()
+    unsigned hand_overs;               // the number of calls
     bool is_opening;
     struct restore_progress opening;
     struct introspect_setting settings[WIRE_INTROSPECT_SETTINGS];
@@ -68,26 +69,24 @@ struct wire_introspect {
     size_t section_count;
     struct wire_section policies[WIRE_INTROSPECT_SECTIONS];
     size_t policy_count;
-    enum status policy_status; // what is answered to changes of them
-    char policy_set[2 *
-                    WIRE_INTROSPECT_TEXT]; // what was last to be set: its keys, one after another
-    struct broker *broker;                 // that drains when it is told to; NULL: none
-    unsigned drains;                       // how often it was told to begin or to end
-    bool draining;                         // which was the last
-    unsigned reloads;                      // how often it was told to
+    enum status policy_status;                 // the result of changes of policies
+    char policy_set[2 * WIRE_INTROSPECT_TEXT]; // the keys of the last change, one after another
+    struct broker *broker;                     // its drain() is called; NULL: none
+    unsigned drains;                           // the number of calls of drain()
+    bool draining;                             // the last of them
+    unsigned reloads;                          // the number of calls
     bool reload_fails;
-    unsigned logs; // how often it was told whose commands to log
+    unsigned logs; // the number of calls of log_commands()
     char logged[WIRE_INTROSPECT_TEXT];
     bool log_fails;
     unsigned steps; // of walks over connections
 };
 
-// An example of everything, without a connection: three protocols and a journal that is at work, no
-// two numbers alike.
+// Sets an example without connections: three protocols and a journal in use. All numbers differ.
 void wire_introspect_init(struct wire_introspect *introspect);
 
-// Another connection, whose number must be above those before: of beanstalk, from 127.0.0.1:50000,
-// connected at second 990. It is the test's to change, and stays where it is.
+// Adds a beanstalk connection, from 127.0.0.1:50000, since second 990. Its number must be above all
+// others. The test may change the connection, whose address stays the same.
 struct introspect_connection *wire_introspect_add(struct wire_introspect *introspect,
                                                   uint64_t number);
 
@@ -95,7 +94,7 @@ struct introspect_connection *wire_introspect_add(struct wire_introspect *intros
 struct introspect_connection *wire_introspect_add_peer(struct wire_introspect *introspect,
                                                        const struct peer *peer);
 
-// The connection of that number has gone.
+// Removes the connection of that number.
 void wire_introspect_remove(struct wire_introspect *introspect, uint64_t number);
 
 #endif

@@ -8,7 +8,7 @@ void wire_pace_begin(struct wire_pace *pace)
     *pace = (struct wire_pace){.timer = {.check_at = NSEC_NEVER, .part_at = NSEC_NEVER}};
 }
 
-// False where the front-end sets no limits.
+// False: the front-end sets no limits.
 static bool limits_of(const struct peer *peer, struct pace_limits *limits)
 {
     if (!peer->frontend->limits || !peer->settings) {

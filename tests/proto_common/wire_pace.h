@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_PROTO_COMMON_WIRE_PACE_H
 #define TANDEM_TESTS_PROTO_COMMON_WIRE_PACE_H
 
-// The rig's side of proto_common/pace.h, as the server has it.
+// The pace timer of each peer of a rig (proto_common/pace.h), as the server has it.
 
 #include "proto_common/pace.h"
 
@@ -11,13 +11,12 @@ struct peer;
 struct wire_pace {
     struct pace_timer timer;
     uint64_t received;
-    uint64_t received_before, heard_before; // when it was noted last
+    uint64_t received_before, heard_before; // at the last note
 };
 
 void wire_pace_begin(struct wire_pace *pace);
 
-// The end of a turn of the peer, in which it was fed or told something (`ran`), or sent something
-// or was sent something.
+// The end of a turn of the peer. `ran`: it was fed, or a function of the front-end was called.
 void wire_pace_note(struct peer *peer, bool ran);
 
 // Tells the front-end of a peer that is too late, if the time to check has come. Returns whether it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A wire: the rule for clients that do not read, and what waits for the store.
+// A wire: the limit for clients that do not read, and output that waits for the store.
 #include "proto_common/unread.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@ struct bench {
     struct wire wire;
     unsigned dropped;
     bool overflows;
-    unsigned asked; // whether it does
+    unsigned overflow_calls;
 };
 
 static void drop(struct wire *wire, const char *why)
@@ -27,7 +27,7 @@ static bool overflows(struct wire *wire)
 {
     struct bench *bench = (struct bench *)(void *)((char *)wire - offsetof(struct bench, wire));
 
-    bench->asked++;
+    bench->overflow_calls++;
     return bench->overflows;
 }
 
@@ -83,7 +83,7 @@ static void output_that_is_not_staged_yet_counts(void **state)
     assert_true(wire_drop_unread(&bench->wire, 61, 100));
 }
 
-static void a_peer_that_takes_all_may_be_sent_more(void **state)
+static void a_peer_that_reads_everything_may_be_sent_more(void **state)
 {
     struct bench *bench = *state;
 
@@ -101,11 +101,11 @@ static void the_limit_of_the_host_is_checked_only_with_much_unread_output(void *
     assert_false(wire_drop_unread(&bench->wire, UNREAD_SMALL, UINT64_MAX));
     bench->wire.out.stalled = true;
     assert_false(wire_drop_unread(&bench->wire, UNREAD_SMALL - 1, UINT64_MAX));
-    assert_int_equal(bench->asked, 0);
+    assert_int_equal(bench->overflow_calls, 0);
     assert_true(wire_drop_unread(&bench->wire, UNREAD_SMALL, UINT64_MAX));
     bench->overflows = false;
     assert_false(wire_drop_unread(&bench->wire, UNREAD_SMALL, UINT64_MAX));
-    assert_int_equal(bench->asked, 2);
+    assert_int_equal(bench->overflow_calls, 2);
     assert_int_equal(bench->dropped, 0);
 }
 
@@ -134,7 +134,7 @@ int main(void)
         TEST(a_peer_that_leaves_too_much_unread_is_dropped),
         TEST(output_that_is_not_staged_yet_counts),
         TEST(the_limit_of_the_host_is_checked_only_with_much_unread_output),
-        TEST(a_peer_that_takes_all_may_be_sent_more),
+        TEST(a_peer_that_reads_everything_may_be_sent_more),
         TEST(output_after_a_hold_waits_for_the_store),
     };
 

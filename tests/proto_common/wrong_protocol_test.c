@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Peers that took the port for another one: what gives them away, and what the log says.
+// Peers that use another protocol: how they are recognized, and the log lines.
 #include "proto_common/wrong_protocol.h"
 #include "tests/proto_common/wire_closings.h"
 
@@ -41,7 +41,7 @@ static bool is_refused(const char *line)
     size_t len = strlen(line);
     bool refused = wrong_protocol_in_line(&wire, slice_of(line, len));
 
-    // The end of the line tells as much as all of it; a CR behind it has room, too.
+    // The end of the line is enough, also with a CR after it.
     if (len > WRONG_PROTOCOL_TAIL - 1) {
         line += len - (WRONG_PROTOCOL_TAIL - 1);
         assert_int_equal(wrong_protocol_in_line(&wire, slice_str(line)), refused);
@@ -59,7 +59,7 @@ static void the_first_line_of_a_request_is_refused(void **state)
     assert_non_null(strstr(why, "it speaks HTTP."));
 }
 
-static void other_lines_are_not(void **state)
+static void lines_that_are_not_requests_are_accepted(void **state)
 {
     (void)state;
     assert_false(is_refused(""));
@@ -93,7 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(the_first_line_of_a_request_is_refused),
-        TEST(other_lines_are_not),
+        TEST(lines_that_are_not_requests_are_accepted),
         TEST(a_tls_handshake_is_refused_by_its_first_byte),
     };
 

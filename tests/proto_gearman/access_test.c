@@ -3,7 +3,7 @@
 // The right that each packet needs, and the reply to a caller that does not have it.
 
 #include "tests/proto_common/wire_callers.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/proto_gearman/wire_gear.h"
 
 #include <string.h>
@@ -289,12 +289,12 @@ static void many_functions_are_checked_in_several_turns(void **state)
 //
 
 // Makes the next wrong token of `a` wait for ten seconds.
-static struct gear *spend_patience(struct gear *t)
+static struct gear *use_up_wrong_tokens(struct gear *t)
 {
     struct wire_callers *callers = rig_callers(t->rig);
 
     knows_token(t->rig, "s3cret", {MAY_SUBMIT, "*"}, {MAY_OBSERVE, "g"});
-    callers->patience = 1;
+    callers->wrong_max = 1;
     callers->again_at = SECONDS(1010);
     gear_says(t->a, REQ(OPTION_REQ, "auth:wrong"), FORBIDDEN);
     return t;
@@ -302,7 +302,7 @@ static struct gear *spend_patience(struct gear *t)
 
 static void a_wrong_token_waits_after_too_many_wrong_ones(void **state)
 {
-    struct gear *t = spend_patience(*state);
+    struct gear *t = use_up_wrong_tokens(*state);
     unsigned long feeds;
 
     gear_says(t->a, MANY(REQ(OPTION_REQ, "auth:wrong"), REQ(ECHO_REQ, "x")), NOTHING);
@@ -319,7 +319,7 @@ static void a_wrong_token_waits_after_too_many_wrong_ones(void **state)
 // Because other clients may use the same address.
 static void a_right_token_does_not_wait_after_too_many_wrong_ones(void **state)
 {
-    struct gear *t = spend_patience(*state);
+    struct gear *t = use_up_wrong_tokens(*state);
 
     gear_says(t->b, REQ(OPTION_REQ, "auth:wrong"), NOTHING);
     gear_says(t->a, MANY(REQ(OPTION_REQ, "auth:s3cret"), REQ(ECHO_REQ, "x")),
@@ -328,7 +328,7 @@ static void a_right_token_does_not_wait_after_too_many_wrong_ones(void **state)
 
 static void a_client_gets_reports_while_its_token_waits(void **state)
 {
-    struct gear *t = spend_patience(*state);
+    struct gear *t = use_up_wrong_tokens(*state);
 
     gear_submits(t->a, REQ(SUBMIT_JOB, "f", "", "x"));
     gear_says(t->a, REQ(OPTION_REQ, "auth:wrong"), NOTHING);
@@ -341,7 +341,7 @@ static void a_client_gets_reports_while_its_token_waits(void **state)
 
 static void a_connection_may_end_while_its_token_waits(void **state)
 {
-    struct gear *t = spend_patience(*state);
+    struct gear *t = use_up_wrong_tokens(*state);
 
     gear_says(t->a, REQ(OPTION_REQ, "auth:wrong"), NOTHING);
     peer_half_close(t->a);
@@ -361,8 +361,8 @@ static void replies_are_the_same_however_the_input_is_split(void **state)
         struct slice said;
 
         gear_setup(&world);
-        t = spend_patience(world);
-        rig_callers(t->rig)->patience = 2;
+        t = use_up_wrong_tokens(world);
+        rig_callers(t->rig)->wrong_max = 2;
         (void)peer_may(t->a, {MAY_OBSERVE, "*"});
         said = MANY(REQ(OPTION_REQ, "auth:wrong"), REQ(SUBMIT_JOB, "f", "", "auth:s3cret"),
                     REQ(OPTION_REQ, "auth:s3cret"), SLICE("version\n"),

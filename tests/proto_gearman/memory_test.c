@@ -4,7 +4,7 @@
 // peer that is not served gets an error or sees the connection close.
 
 #include "tests/proto_common/wire_callers.h"
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/proto_gearman/wire_gear.h"
 #include "tests/proto_gearman/wire_gear_scripts.h"
 #include "tests/support/nth_alloc.h"

@@ -3,7 +3,7 @@
 // The replies are the same to the byte, however the input is split into pieces and however small
 // the budget of a turn is.
 
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/proto_gearman/wire_gear.h"
 #include "tests/proto_gearman/wire_gear_scripts.h"
 

@@ -72,7 +72,7 @@ static void whoever_sees_a_job_is_told_that_it_may_not_take_it_back(void **state
     is_forbidden(asks(t->b, http_bare("DELETE", PAGE "2", EYE), 403));
     anybody_may(t, MAY_OBSERVE, "*");
     is_challenged(asks(t->b, http_bare("DELETE", PAGE "1", ""), 401));
-    rig_callers(t->rig)->proven = true;
+    rig_callers(t->rig)->identified = true;
     is_forbidden(asks(t->b, http_bare("DELETE", PAGE "1", ""), 403));
     assert_int_equal(http_jobs(t), 2);
 }
@@ -125,7 +125,7 @@ static void a_page_may_not_use_what_rules_grant_to_a_browser(void **state)
     struct web *t = *state;
 
     anybody_may(t, MAY_EVERYTHING, "*");
-    rig_callers(t->rig)->proven = true;
+    rig_callers(t->rig)->identified = true;
     asks(t->a, POST("/f", BACKGROUND "Origin: http://x\r\n", ""), 403);
     asks(t->a, POST("/f", BACKGROUND "Sec-Fetch-Site: cross-site\r\n", ""), 403);
     asks(t->b, POST("/f", BACKGROUND "Referer: http://x/\r\n", ""), 403);

@@ -3,7 +3,7 @@
 // Where there are rules, however requests are cut into pieces, the answers are the same; and where
 // memory lacks, nobody is let in who should not be.
 
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/proto_http/wire_rules.h"
 #include "tests/support/nth_alloc.h"
 

@@ -46,7 +46,7 @@ static void who_is_somebody_is_forbidden_what_no_rule_allows(void **state)
 {
     struct web *t = *state;
 
-    rig_callers(t->rig)->proven = true;
+    rig_callers(t->rig)->identified = true;
     stays(t->a, asks(t->a, http_get("/f", ""), 403));
     is_forbidden(asks(t->a, http_get("/f", ""), 403));
     is_forbidden(asks(t->a, http_get(PAGE "1", ""), 404));
@@ -86,7 +86,7 @@ static void an_unknown_token_is_refused_whatever_the_address_may(void **state)
     const struct http_answer *answer;
 
     anybody_may(t, MAY_EVERYTHING, "*");
-    rig_callers(t->rig)->proven = true;
+    rig_callers(t->rig)->identified = true;
     answer = asks(t->a, POST("/f", BACKGROUND BEARER("beta"), ""), 401);
     field_is(answer, "WWW-Authenticate", CHALLENGE ", error=\"invalid_token\"");
     asks(t->b, http_get("/", BEARER("beta")), 401);
@@ -101,7 +101,7 @@ static void nobody_is_let_in_where_it_cannot_be_found_out_who_calls(void **state
     struct web *t = *state;
 
     anybody_may(t, MAY_EVERYTHING, "*");
-    rig_callers(t->rig)->lost = true;
+    rig_callers(t->rig)->no_memory = true;
     asks(t->a, http_get("/f", ""), 503);
     asks(t->a, POST("/f", BACKGROUND ALPHA, ""), 401);
     assert_int_equal(http_jobs(t), 0);
@@ -189,7 +189,7 @@ static void after_too_many_wrong_tokens_only_wrong_ones_are_slowed(void **state)
     struct slice heard;
 
     anybody_may(t, MAY_SUBMIT, "p");
-    callers->patience = 2;
+    callers->wrong_max = 2;
     callers->again_at = SECONDS(1000) + SECONDS(7);
     asks(t->a, http_get("/f", BEARER("b")), 401);
     asks(t->a, http_get("/f", BEARER("c")), 401);

@@ -3,7 +3,7 @@
 // Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
 // right, and whoever is not served is told so or sees the connection close.
 
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/nth_alloc.h"
 

@@ -3,7 +3,7 @@
 // However input is cut into pieces, and however small the budget of a turn, the answers are the
 // same to the byte.
 
-#include "tests/proto_common/wire_pieces.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/proto_http/wire_http.h"
 
 #include <string.h>

@@ -16,10 +16,10 @@ void anybody_may(struct web *t, unsigned rights, const char *queues)
 {
     struct wire_callers *callers = rig_callers(t->rig);
 
-    grants_unref(callers->anybody);
-    callers->anybody = allow(rights, queues);
-    assert_false(peer_grant(t->a, callers->anybody));
-    assert_false(peer_grant(t->b, callers->anybody));
+    grants_unref(callers->default_grants);
+    callers->default_grants = allow(rights, queues);
+    assert_false(peer_grant(t->a, callers->default_grants));
+    assert_false(peer_grant(t->b, callers->default_grants));
 }
 
 void token_may(struct web *t, const char *token, unsigned rights, const char *queues)

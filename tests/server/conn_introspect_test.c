@@ -4,7 +4,7 @@
 
 #include "proto_gearman/gearman.h"
 
-#include "tests/proto_common/wire_facts.h"
+#include "tests/proto_common/wire_host.h"
 #include "tests/server/access_bed.h"
 #include "tests/server/server_cmocka.h"
 
