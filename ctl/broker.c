@@ -21,36 +21,6 @@
 #define BYTES(path) units_bytes(field_count(process, path)).text
 #define SECONDS(path) units_seconds(field_number(process, path)).text
 
-static void add_process_title(struct context *context, const json_t *process)
-{
-    struct text title = {0};
-
-    text_put(&title, "tandem ");
-    text_add(&title, field_text(process, "version"));
-    text_put(&title, " on ");
-    text_add(&title, field_text(process, "host"));
-    text_format(&title, ", process %llu, up for %s",
-                (unsigned long long)field_count(process, "pid"), SECONDS("uptime_seconds"));
-    fact_title(context, text_slice(&title));
-    text_free(&title);
-}
-
-static void add_job_counts(struct context *context, const json_t *process)
-{
-    fact(context, "jobs", "%s ready, %s delayed, %s reserved, %s buried, in %s %s",
-         COUNT("jobs.ready"), COUNT("jobs.delayed"), COUNT("jobs.reserved"), COUNT("jobs.buried"),
-         COUNT("queues"), field_count(process, "queues") == 1 ? "queue" : "queues");
-    fact(context, "so far", "%s submitted, %s completed, %s failed, %s deleted",
-         COUNT("totals.submitted"), COUNT("totals.completed"), COUNT("totals.failed"),
-         COUNT("totals.deleted"));
-    fact(context, "", "%s retries, %s timeouts, %s burials, %s kicks", COUNT("totals.retries"),
-         COUNT("totals.timeouts"), COUNT("totals.buried"), COUNT("totals.kicked"));
-    fact(context, "", "%s expired, %s to a dead queue", COUNT("totals.expired"),
-         COUNT("totals.dead"));
-    fact(context, "workers", "%s, %s of them waiting; %s producers", COUNT("workers"),
-         COUNT("waiting"), COUNT("producers"));
-}
-
 static void add_process(struct context *context, const json_t *process)
 {
     if (field_count(process, "memory.limit_bytes") > 0) {
@@ -136,11 +106,30 @@ static void add_attention(struct context *context, const json_t *process)
 
 static void add_status(struct context *context, const json_t *process)
 {
+    struct text title = {0};
     struct text rights = {0};
 
-    add_process_title(context, process);
+    text_put(&title, "tandem ");
+    text_add(&title, field_text(process, "version"));
+    text_put(&title, " on ");
+    text_add(&title, field_text(process, "host"));
+    text_format(&title, ", process %llu, up for %s",
+                (unsigned long long)field_count(process, "pid"), SECONDS("uptime_seconds"));
+    fact_title(context, text_slice(&title));
+    text_free(&title);
     add_attention(context, process);
-    add_job_counts(context, process);
+    fact(context, "jobs", "%s ready, %s delayed, %s reserved, %s buried, in %s %s",
+         COUNT("jobs.ready"), COUNT("jobs.delayed"), COUNT("jobs.reserved"), COUNT("jobs.buried"),
+         COUNT("queues"), field_count(process, "queues") == 1 ? "queue" : "queues");
+    fact(context, "so far", "%s submitted, %s completed, %s failed, %s deleted",
+         COUNT("totals.submitted"), COUNT("totals.completed"), COUNT("totals.failed"),
+         COUNT("totals.deleted"));
+    fact(context, "", "%s retries, %s timeouts, %s burials, %s kicks", COUNT("totals.retries"),
+         COUNT("totals.timeouts"), COUNT("totals.buried"), COUNT("totals.kicked"));
+    fact(context, "", "%s expired, %s to a dead queue", COUNT("totals.expired"),
+         COUNT("totals.dead"));
+    fact(context, "workers", "%s, %s of them waiting; %s producers", COUNT("workers"),
+         COUNT("waiting"), COUNT("producers"));
     add_process(context, process);
     add_protocols(context, process);
     add_word_list(&rights, field_get(process, "may"));

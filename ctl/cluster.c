@@ -28,19 +28,6 @@ static bool has_role(const json_t *cluster, struct slice role)
     return slice_equal(field_text(cluster, "role"), role);
 }
 
-static void add_cluster_role(struct context *context, const json_t *cluster)
-{
-    struct text words = {0};
-    bool well = has_role(cluster, SLICE("owner")) || has_role(cluster, SLICE("standby"));
-
-    text_add_escaped(&words, field_text(cluster, "role"), false);
-    text_put(&words, " of ");
-    text_add_escaped(&words, field_text(cluster, "shard"), false);
-    fact_text(context, "node", field_text(cluster, "node"));
-    fact_styled(context, "role", well ? STYLE_STRONG : STYLE_BAD, "%s", text_string(&words));
-    text_free(&words);
-}
-
 static void add_cluster_owner(struct context *context, const json_t *cluster)
 {
     if (!field_is_set(cluster, "owner")) {
@@ -116,11 +103,19 @@ static void add_members(struct context *context, const json_t *cluster)
 
 static void add_cluster(struct context *context, const json_t *cluster)
 {
+    bool well = has_role(cluster, SLICE("owner")) || has_role(cluster, SLICE("standby"));
+    struct text role = {0};
+
     if (has_role(cluster, SLICE("alone"))) {
         text_put(&context->out, "This broker does not share its journal.\n");
         return;
     }
-    add_cluster_role(context, cluster);
+    text_add_escaped(&role, field_text(cluster, "role"), false);
+    text_put(&role, " of ");
+    text_add_escaped(&role, field_text(cluster, "shard"), false);
+    fact_text(context, "node", field_text(cluster, "node"));
+    fact_styled(context, "role", well ? STYLE_STRONG : STYLE_BAD, "%s", text_string(&role));
+    text_free(&role);
     add_cluster_owner(context, cluster);
     add_database(context, cluster);
     add_members(context, cluster);

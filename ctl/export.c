@@ -205,25 +205,20 @@ static bool begins_with(struct slice line, struct slice words)
     return line.len >= words.len && memcmp(line.ptr, words.ptr, words.len) == 0;
 }
 
-// Takes the last line of a page, which has the cursor of the next page.
-static bool take_cursor(struct export *export)
-{
-    json_t *end = json_loadb(export->line.data, export->line.len, 0, NULL);
-
-    text_cut(&export->next, 0);
-    text_add(&export->next, field_text(end, "next"));
-    export->ended = json_object_get(end, "next") != NULL;
-    json_decref(end);
-    return export->ended;
-}
-
 static bool take_export_line(struct export *export)
 {
     struct slice line = text_slice(&export->line);
     bool taken;
 
     if (begins_with(line, SLICE("{\"next\":"))) {
-        taken = take_cursor(export);
+        // The last line of a page has the cursor of the next page.
+        json_t *end = json_loadb(export->line.data, export->line.len, 0, NULL);
+
+        text_cut(&export->next, 0);
+        text_add(&export->next, field_text(end, "next"));
+        export->ended = json_object_get(end, "next") != NULL;
+        json_decref(end);
+        taken = export->ended;
     } else {
         taken = sort_add(export->sort, line, export->context->problem);
     }

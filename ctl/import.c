@@ -24,12 +24,10 @@
 // The most refused lines to report.
 #define REFUSALS_TOLD 100
 
-// Collects lines into requests to a broker, and reports the refused lines.
-
-struct import_send {
+struct import {
     struct context *context;
-    const char *from;  // source of the lines, for messages
-    struct text lines; // collected, each with its line feed
+    struct import_lines *source;
+    struct text lines; // collected for the next request, each with its line feed
     uint64_t first;    // number of the first of them
     uint64_t count;    // number of collected lines
     uint64_t next;     // all lines before this one are imported or refused
@@ -185,34 +183,29 @@ static void import_state_forget(const char *path)
 // Requests
 //
 
-static bool import_send_is_full(const struct import_send *send)
-{
-    return send->lines.len >= BYTES_MOST || send->count >= LINES_MOST;
-}
-
-static void report_refused_line(struct import_send *send, uint64_t line, struct slice why)
+static void report_refused_line(struct import *import, uint64_t line, struct slice why)
 {
     struct text said = {0};
 
-    if (send->refused++ < REFUSALS_TOLD) {
+    if (import->refused++ < REFUSALS_TOLD) {
         text_add_escaped(&said, why, false);
-        (void)fprintf(stderr, "tandemctl: %s, line %" PRIu64 ": %s\n", send->from, line,
-                      text_string(&said));
+        (void)fprintf(stderr, "tandemctl: %s, line %" PRIu64 ": %s\n", import->context->words[0],
+                      line, text_string(&said));
     }
     text_free(&said);
 }
 
 // Adds a line. The caller adds the lines in order.
-static void import_send_add(struct import_send *send, struct slice line)
+static void collect_line(struct import *import, struct slice line)
 {
     // A NUL would end the body of the request, and the lines after it would be lost.
     if (line.len > 0 && memchr(line.ptr, '\0', line.len)) {
-        report_refused_line(send, send->first + send->count, SLICE("it has a NUL byte"));
+        report_refused_line(import, import->first + import->count, SLICE("it has a NUL byte"));
         line = SLICE("");
     }
-    text_add(&send->lines, line);
-    text_put_char(&send->lines, '\n');
-    send->count++;
+    text_add(&import->lines, line);
+    text_put_char(&import->lines, '\n');
+    import->count++;
 }
 
 // Consecutive lines of a request.
@@ -221,46 +214,46 @@ struct line_range {
     uint64_t first, count;
 };
 
-static enum outcome take_import_reply(struct import_send *send, const struct line_range *range,
+static enum outcome take_import_reply(struct import *import, const struct line_range *range,
                                       const struct answer *answer)
 {
-    struct problem *problem = send->context->problem;
+    struct problem *problem = import->context->problem;
     json_t *said = json_loadb(text_string(&answer->body), answer->body.len, 0, NULL);
     enum outcome outcome = OUTCOME_DONE;
     json_t *line;
     size_t i;
 
-    send->next = range->first + range->count;
+    import->next = range->first + range->count;
     if (!field_is_set(said, "counts")) {
         outcome = problem_set(problem, OUTCOME_FAILED,
                               "the answer to the request from line %" PRIu64 " on is incomplete",
                               range->first);
-        send->next = range->first;
+        import->next = range->first;
     }
     json_array_foreach(json_object_get(said, "lines"), i, line)
     {
         if (field_is_set(line, "error")) {
-            report_refused_line(send, range->first + field_count(line, "line") - 1,
+            report_refused_line(import, range->first + field_count(line, "line") - 1,
                                 field_text(line, "error"));
         }
     }
-    send->imported += field_count(said, "counts.imported");
-    send->joined += field_count(said, "counts.joined");
+    import->imported += field_count(said, "counts.imported");
+    import->joined += field_count(said, "counts.joined");
     if (field_is_set(said, "stopped")) {
         struct slice why = field_text(said, "stopped.error");
 
-        send->next = range->first + field_count(said, "stopped.line") - 1;
+        import->next = range->first + field_count(said, "stopped.line") - 1;
         outcome = problem_set(problem, OUTCOME_NOT_NOW, "line %" PRIu64 " was not imported: %.*s",
-                              send->next, (int)why.len, why.ptr);
+                              import->next, (int)why.len, why.ptr);
     }
     json_decref(said);
     return outcome;
 }
 
-static enum outcome send_range(struct import_send *send, const struct line_range *range);
+static enum outcome send_range(struct import *import, const struct line_range *range);
 
 // Splits a range that is too large for the broker. A single line that is too large is refused.
-static enum outcome send_range_in_halves(struct import_send *send, const struct line_range *range)
+static enum outcome send_range_in_halves(struct import *import, const struct line_range *range)
 {
     struct line_range half = {.first = range->first, .count = range->count / 2};
     const char *end = range->text;
@@ -268,9 +261,9 @@ static enum outcome send_range_in_halves(struct import_send *send, const struct 
     enum outcome outcome;
 
     if (range->count == 1) {
-        report_refused_line(send, range->first,
+        report_refused_line(import, range->first,
                             SLICE("it is larger than the broker's admin.max_body"));
-        send->next = range->first + 1;
+        import->next = range->first + 1;
         return OUTCOME_DONE;
     }
     for (uint64_t i = 0; i < half.count; i++) {
@@ -278,47 +271,34 @@ static enum outcome send_range_in_halves(struct import_send *send, const struct 
     }
     text_add(&text, slice_of(range->text, (size_t)(end - range->text)));
     half.text = text_string(&text);
-    outcome = send_range(send, &half);
+    outcome = send_range(import, &half);
     text_free(&text);
     if (outcome == OUTCOME_DONE) {
         half = (struct line_range){
             .text = end, .first = range->first + half.count, .count = range->count - half.count};
-        outcome = send_range(send, &half);
+        outcome = send_range(import, &half);
     }
     return outcome;
 }
 
 // The depth is at most the number of bits of `count`.
 // NOLINTNEXTLINE(misc-no-recursion)
-static enum outcome send_range(struct import_send *send, const struct line_range *range)
+static enum outcome send_range(struct import *import, const struct line_range *range)
 {
-    struct context *context = send->context;
+    struct context *context = import->context;
     const struct request request = {
         .method = "POST", .path = "/api/v1/import", .body = range->text, .endless = true};
     struct answer answer = {0};
     enum outcome outcome = client_send(context->client, &request, &answer, context->problem);
 
     if (outcome == OUTCOME_DONE && answer.status == 413) {
-        outcome = send_range_in_halves(send, range);
+        outcome = send_range_in_halves(import, range);
     } else if (outcome == OUTCOME_DONE && answer.status != 200) {
         outcome = call_refused(context->client, &answer, context->problem);
     } else if (outcome == OUTCOME_DONE) {
-        outcome = take_import_reply(send, range, &answer);
+        outcome = take_import_reply(import, range, &answer);
     }
     answer_free(&answer);
-    return outcome;
-}
-
-// Sends the collected lines. OUTCOME_DONE: all were handled; otherwise those before `next` were.
-static enum outcome import_send_all(struct import_send *send)
-{
-    const struct line_range range = {
-        .text = text_string(&send->lines), .first = send->first, .count = send->count};
-    enum outcome outcome = send->count > 0 ? send_range(send, &range) : OUTCOME_DONE;
-
-    text_cut(&send->lines, 0);
-    send->first += send->count;
-    send->count = 0;
     return outcome;
 }
 
@@ -326,17 +306,11 @@ static enum outcome import_send_all(struct import_send *send)
 // The command
 //
 
-struct import {
-    struct context *context;
-    struct import_lines *lines;
-    struct import_send send;
-};
-
 // The first line to import: from the option, or the line at which the last run stopped.
 static bool find_first_line(struct import *import, uint64_t *start)
 {
     const struct options *options = import->context->options;
-    const char *path = import_lines_path(import->lines);
+    const char *path = import_lines_path(import->source);
 
     *start = options->from == NO_COUNT ? 1 : options->from;
     if (options->from == 0) {
@@ -357,26 +331,32 @@ static bool find_first_line(struct import *import, uint64_t *start)
 
 static enum outcome send_collected(struct import *import)
 {
-    const char *path = import_lines_path(import->lines);
-    enum outcome outcome = import_send_all(&import->send);
+    const char *path = import_lines_path(import->source);
+    const struct line_range range = {
+        .text = text_string(&import->lines), .first = import->first, .count = import->count};
+    enum outcome outcome = import->count > 0 ? send_range(import, &range) : OUTCOME_DONE;
+
+    text_cut(&import->lines, 0);
+    import->first += import->count;
+    import->count = 0;
 
     // The progress is saved even if the rest fails.
-    if (path && import->send.next > 1 &&
-        !import_state_save(path, import->send.next, import->context->problem)) {
+    if (path && import->next > 1 &&
+        !import_state_save(path, import->next, import->context->problem)) {
         return import->context->problem->outcome;
     }
     if (import->context->screen.shows) {
         struct text words = {0};
         uint64_t done, total;
 
-        import_lines_progress(import->lines, &done, &total);
-        units_add_noun(&words, import->send.imported, "job");
+        import_lines_progress(import->source, &done, &total);
+        units_add_noun(&words, import->imported, "job");
         progress_draw(done, total, text_string(&words));
         text_free(&words);
     }
     if (outcome == OUTCOME_DONE && signals_stop()) {
         outcome = problem_set(import->context->problem, OUTCOME_INTERRUPTED,
-                              "interrupted: the next line is %" PRIu64, import->send.next);
+                              "interrupted: the next line is %" PRIu64, import->next);
     }
     return outcome;
 }
@@ -392,42 +372,43 @@ static enum outcome import_all(struct import *import)
     if (!find_first_line(import, &start)) {
         return problem->outcome;
     }
-    import->send.first = start;
-    import->send.next = start;
+    import->first = start;
+    import->next = start;
     for (uint64_t number = 1; outcome == OUTCOME_DONE && !ended; number++) {
-        if (!import_lines_next(import->lines, &line, &ended, problem)) {
+        if (!import_lines_next(import->source, &line, &ended, problem)) {
             return problem->outcome;
         }
         if (!ended && number >= start) {
-            import_send_add(&import->send, line);
+            collect_line(import, line);
         }
-        if (ended || import_send_is_full(&import->send)) {
+        if (ended || import->lines.len >= BYTES_MOST || import->count >= LINES_MOST) {
             outcome = send_collected(import);
         }
     }
     return outcome;
 }
 
-static enum outcome print_import_counts(struct context *context, const struct import_send *send)
+static enum outcome print_import_counts(const struct import *import)
 {
+    struct context *context = import->context;
     struct text *out = &context->out;
 
     if (context->options->json) {
         text_format(out,
                     "{\"imported\": %" PRIu64 ", \"joined\": %" PRIu64 ", \"refused\": %" PRIu64
                     ", \"next\": %" PRIu64 "}\n",
-                    send->imported, send->joined, send->refused, send->next);
+                    import->imported, import->joined, import->refused, import->next);
     } else {
-        units_add_noun(out, send->imported, "job");
-        text_format(out, " imported, %s joined, %s refused.\n", units_count(send->joined).text,
-                    units_count(send->refused).text);
+        units_add_noun(out, import->imported, "job");
+        text_format(out, " imported, %s joined, %s refused.\n", units_count(import->joined).text,
+                    units_count(import->refused).text);
     }
     return command_print(context);
 }
 
 static enum outcome finish_import(struct import *import, enum outcome outcome)
 {
-    const char *path = import_lines_path(import->lines);
+    const char *path = import_lines_path(import->source);
 
     if (import->context->screen.shows) {
         progress_clear();
@@ -438,17 +419,16 @@ static enum outcome finish_import(struct import *import, enum outcome outcome)
     if (outcome == OUTCOME_DONE && path) {
         import_state_forget(path);
     }
-    if (print_import_counts(import->context, &import->send) != OUTCOME_DONE) {
+    if (print_import_counts(import) != OUTCOME_DONE) {
         return import->context->problem->outcome;
     }
     if (outcome != OUTCOME_DONE) {
-        (void)fprintf(stderr, "The next line is %" PRIu64 ".\n", import->send.next);
+        (void)fprintf(stderr, "The next line is %" PRIu64 ".\n", import->next);
         return outcome;
     }
-    return import->send.refused == 0
-               ? OUTCOME_DONE
-               : problem_set(import->context->problem, OUTCOME_FAILED,
-                             "%" PRIu64 " lines were refused", import->send.refused);
+    return import->refused == 0 ? OUTCOME_DONE
+                                : problem_set(import->context->problem, OUTCOME_FAILED,
+                                              "%" PRIu64 " lines were refused", import->refused);
 }
 
 enum outcome run_import(struct context *context)
@@ -456,15 +436,15 @@ enum outcome run_import(struct context *context)
     struct import import = {.context = context};
     enum outcome outcome;
 
-    import.send = (struct import_send){.context = context, .from = context->words[0]};
-    import.lines = import_lines_open(context->words[0], context->options->repair, context->problem);
-    if (!import.lines) {
+    import.source =
+        import_lines_open(context->words[0], context->options->repair, context->problem);
+    if (!import.source) {
         return context->problem->outcome;
     }
     signals_catch_stops();
     outcome = finish_import(&import, import_all(&import));
     signals_release_stops();
-    import_lines_close(import.lines);
-    text_free(&import.send.lines);
+    import_lines_close(import.source);
+    text_free(&import.lines);
     return outcome;
 }

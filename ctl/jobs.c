@@ -113,10 +113,6 @@ static void add_job_settings(struct context *context, const json_t *job)
          (unsigned long long)field_count(job, "counts.kicks"));
     fact(context, "durable", "%s",
          field_true(job, "durable") ? "yes, with a journal" : "no, it is lost at a restart");
-}
-
-static void add_job_relations(struct context *context, const json_t *job)
-{
     if (field_is_set(job, "key")) {
         fact_text(context, "key", field_text(job, "key"));
     }
@@ -291,7 +287,6 @@ static enum outcome print_job(struct context *context, const json_t *job)
             fact(context, "", "for %s more", units_seconds(field_number(job, "left_seconds")).text);
         }
         add_job_settings(context, job);
-        add_job_relations(context, job);
         add_dead_letter(context, job);
         add_job_history(context, job);
         add_job_result(context, job);

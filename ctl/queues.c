@@ -77,17 +77,6 @@ enum outcome run_queues(struct context *context)
 // The settings of a policy
 //
 
-static void add_setting_value(struct text *to, const json_t *value)
-{
-    if (json_is_boolean(value)) {
-        text_put(to, json_is_true(value) ? "true" : "false");
-    } else if (json_is_integer(value)) {
-        text_format(to, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    } else {
-        text_add(to, slice_of(json_string_value(value), json_string_length(value)));
-    }
-}
-
 // Adds the settings, as "max_jobs = 5, rate = 5/m", or why the policy does not apply.
 static void add_policy_settings(struct text *to, const json_t *policy)
 {
@@ -104,7 +93,13 @@ static void add_policy_settings(struct text *to, const json_t *policy)
     json_object_foreach(settings, key, value)
     {
         text_format(to, "%s%s = ", between, key);
-        add_setting_value(to, value);
+        if (json_is_boolean(value)) {
+            text_put(to, json_is_true(value) ? "true" : "false");
+        } else if (json_is_integer(value)) {
+            text_format(to, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        } else {
+            text_add(to, slice_of(json_string_value(value), json_string_length(value)));
+        }
         between = ", ";
     }
 }

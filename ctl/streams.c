@@ -103,20 +103,6 @@ static void add_queue_event(struct text *out, const json_t *queue)
     add_process_event(out, queue);
 }
 
-static void add_operation_event(struct text *out, const json_t *operation)
-{
-    text_format(out, "%llu: ", (unsigned long long)field_count(operation, "id"));
-    text_add_escaped(out, field_text(operation, "action"), false);
-    text_put(out, " in ");
-    text_add_escaped(out, field_text(operation, "target"), false);
-    text_put_char(out, ' ');
-    text_add_escaped(out, field_text(operation, "state"), false);
-    text_format(out, ", %s of %s examined, %s changed",
-                units_count(field_count(operation, "looked_at")).text,
-                units_count(field_count(operation, "total")).text,
-                units_count(field_count(operation, "touched")).text);
-}
-
 static void add_event(struct text *out, struct slice name, const json_t *json)
 {
     text_format(out, "%s  ", units_moment((double)time(NULL)).text);
@@ -127,7 +113,16 @@ static void add_event(struct text *out, struct slice name, const json_t *json)
     } else if (slice_equal(name, SLICE("queue"))) {
         add_queue_event(out, json);
     } else if (slice_equal(name, SLICE("operation"))) {
-        add_operation_event(out, json);
+        text_format(out, "%llu: ", (unsigned long long)field_count(json, "id"));
+        text_add_escaped(out, field_text(json, "action"), false);
+        text_put(out, " in ");
+        text_add_escaped(out, field_text(json, "target"), false);
+        text_put_char(out, ' ');
+        text_add_escaped(out, field_text(json, "state"), false);
+        text_format(out, ", %s of %s examined, %s changed",
+                    units_count(field_count(json, "looked_at")).text,
+                    units_count(field_count(json, "total")).text,
+                    units_count(field_count(json, "touched")).text);
     } else if (slice_equal(name, SLICE("gone"))) {
         text_add_escaped(out, field_text(json, "name"), false);
     } else if (slice_equal(name, SLICE("queues"))) {
@@ -180,21 +175,9 @@ static bool take_event_bytes(void *context, struct slice bytes)
     return events_feed(&following->events, bytes);
 }
 
-static void make_events_path(const struct options *options, struct text *path)
-{
-    text_put(path, "/api/v1/events");
-    path_add_text(path, "queue", options->queue);
-    if (options->search || options->name || options->with || options->sort) {
-        path_add_number(path, "queues", QUEUES_FOLLOWED);
-    }
-    path_add_text(path, "search", options->search);
-    path_add_text(path, "name", options->name);
-    path_add_text(path, "with", options->with);
-    path_add_text(path, "sort", options->sort);
-}
-
 enum outcome run_events(struct context *context)
 {
+    const struct options *options = context->options;
     struct following following = {.context = context, .events = {.each = take_stream_event}};
     struct text path = {0};
     struct request request = {.method = "GET",
@@ -204,7 +187,15 @@ enum outcome run_events(struct context *context)
                               .endless = true};
     enum outcome outcome;
 
-    make_events_path(context->options, &path);
+    text_put(&path, "/api/v1/events");
+    path_add_text(&path, "queue", options->queue);
+    if (options->search || options->name || options->with || options->sort) {
+        path_add_number(&path, "queues", QUEUES_FOLLOWED);
+    }
+    path_add_text(&path, "search", options->search);
+    path_add_text(&path, "name", options->name);
+    path_add_text(&path, "with", options->with);
+    path_add_text(&path, "sort", options->sort);
     request.path = text_string(&path);
     following.events.context = &following;
     signals_catch_stops();
@@ -215,7 +206,7 @@ enum outcome run_events(struct context *context)
         context->problem->why.text[0] = '\0';
     } else if (outcome == OUTCOME_DONE && following.events.overflowed) {
         outcome = problem_set(context->problem, OUTCOME_FAILED, "an event is too large");
-    } else if (outcome == OUTCOME_DONE && following.count < context->options->count) {
+    } else if (outcome == OUTCOME_DONE && following.count < options->count) {
         outcome = problem_set(context->problem, OUTCOME_UNREACHABLE, "the broker has %s",
                               following.bye ? "stopped, or has revoked your access"
                                             : "closed the connection");

@@ -119,7 +119,19 @@ static void add_view_line(const struct view *view, enum style style, struct text
 // The head
 //
 
-static void add_broker_line(const struct view *view)
+static void add_rate(struct text *line, double rate)
+{
+    if (rate < 0) {
+        text_put_char(line, '-');
+    } else if (rate > 0 && rate < 9.95) {
+        text_format(line, "%.1f", rate);
+    } else {
+        units_add_short(line, (uint64_t)(rate + 0.5));
+    }
+}
+
+// Adds the broker, the number of jobs, and rates.
+static void add_head(const struct view *view)
 {
     const json_t *process = view->state->process;
     struct text line = {0};
@@ -132,12 +144,6 @@ static void add_broker_line(const struct view *view)
     text_put(&line, field_true(process, "draining") ? ", DRAINING" : "");
     text_put(&line, view->state->paused ? ", PAUSED" : "");
     add_view_line(view, STYLE_STRONG, &line);
-}
-
-static void add_jobs_line(const struct view *view)
-{
-    const json_t *process = view->state->process;
-    struct text line = {0};
 
     text_put(&line, "jobs ");
     units_add_short(&line, field_count(process, "jobs.ready"));
@@ -149,23 +155,6 @@ static void add_jobs_line(const struct view *view)
     units_add_short(&line, field_count(process, "jobs.delayed"));
     text_put(&line, " delayed");
     add_view_line(view, STYLE_PLAIN, &line);
-}
-
-static void add_rate(struct text *line, double rate)
-{
-    if (rate < 0) {
-        text_put_char(line, '-');
-    } else if (rate > 0 && rate < 9.95) {
-        text_format(line, "%.1f", rate);
-    } else {
-        units_add_short(line, (uint64_t)(rate + 0.5));
-    }
-}
-
-static void add_rates_line(const struct view *view)
-{
-    const json_t *process = view->state->process;
-    struct text line = {0};
 
     text_put(&line, "in ");
     add_rate(&line, top_state_rate(view->state, "", TOP_IN));
@@ -381,9 +370,7 @@ void top_view(struct text *out, const struct top_state *state, size_t width, siz
     struct text foot = {0};
 
     choose_columns(&view);
-    add_broker_line(&view);
-    add_jobs_line(&view);
-    add_rates_line(&view);
+    add_head(&view);
     add_search_or_trouble(&view);
     if (state->help) {
         text_put_char(out, '\n');

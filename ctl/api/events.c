@@ -17,18 +17,6 @@ static bool is_field(struct slice line, struct slice field, struct slice *value)
     return true;
 }
 
-// An empty line ends an event. Events without data are ignored.
-static bool end_event(struct events *events)
-{
-    struct slice name = events->name.len ? text_slice(&events->name) : SLICE("message");
-    bool more = !events->has_data || events->each(events->context, name, text_slice(&events->data));
-
-    text_cut(&events->name, 0);
-    text_cut(&events->data, 0);
-    events->has_data = false;
-    return more;
-}
-
 static bool take_event_line(struct events *events, struct slice line)
 {
     struct slice value;
@@ -37,7 +25,15 @@ static bool take_event_line(struct events *events, struct slice line)
         line.len--;
     }
     if (line.len == 0) {
-        return end_event(events);
+        // An empty line ends an event. Events without data are ignored.
+        struct slice name = events->name.len ? text_slice(&events->name) : SLICE("message");
+        bool more =
+            !events->has_data || events->each(events->context, name, text_slice(&events->data));
+
+        text_cut(&events->name, 0);
+        text_cut(&events->data, 0);
+        events->has_data = false;
+        return more;
     }
     if (is_field(line, SLICE("event"), &value)) {
         text_cut(&events->name, 0);

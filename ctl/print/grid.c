@@ -155,15 +155,6 @@ static size_t column_width(const struct grid *grid, size_t column)
     return left < grid->widths[column] ? left : grid->widths[column];
 }
 
-// Ends the line and removes trailing blanks.
-static void end_line(struct text *to)
-{
-    while (to->len > 0 && to->data[to->len - 1] == ' ') {
-        text_cut(to, to->len - 1);
-    }
-    text_put_char(to, '\n');
-}
-
 static void write_cell(const struct grid *grid, struct text *to, size_t column, enum style style,
                        struct slice what)
 {
@@ -184,25 +175,22 @@ static void write_cell(const struct grid *grid, struct text *to, size_t column, 
     if (!last) {
         text_fill(to, ' ', GAP + (grid->columns[column].right ? 0 : pad));
     } else {
-        end_line(to);
+        // Without trailing blanks.
+        while (to->len > 0 && to->data[to->len - 1] == ' ') {
+            text_cut(to, to->len - 1);
+        }
+        text_put_char(to, '\n');
     }
-}
-
-static void write_titles(struct grid *grid, struct text *to)
-{
-    for (size_t i = 0; i < grid->count; i++) {
-        const char *title = grid->columns[i].title;
-
-        write_cell(grid, to, i, STYLE_STRONG, slice_str(title));
-    }
-    grid->titled = true;
 }
 
 void grid_write(struct grid *grid, struct text *to)
 {
     ENSURE(grid->filled % grid->count == 0);
     if (!grid->titled) {
-        write_titles(grid, to);
+        for (size_t i = 0; i < grid->count; i++) {
+            write_cell(grid, to, i, STYLE_STRONG, slice_str(grid->columns[i].title));
+        }
+        grid->titled = true;
     }
     for (size_t i = 0; i < grid->filled; i++) {
         const struct cell *cell = &grid->cells[i];

@@ -10,22 +10,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool shows_colour(void)
-{
-    const char *no = getenv("NO_COLOR");
-    const char *kind = getenv("TERM");
-
-    return !(no && *no) && kind && *kind && strcmp(kind, "dumb") != 0;
-}
-
 void screen_find(struct screen *screen)
 {
+    const char *no_colour = getenv("NO_COLOR");
+    const char *kind = getenv("TERM");
     struct winsize size;
 
     *screen = (struct screen){.terminal = isatty(STDOUT_FILENO) == 1};
     screen->shows = isatty(STDERR_FILENO) == 1;
     screen->talks = screen->shows && isatty(STDIN_FILENO) == 1;
-    screen->colour = screen->terminal && shows_colour();
+    screen->colour = screen->terminal && !(no_colour && *no_colour) && kind && *kind &&
+                     strcmp(kind, "dumb") != 0;
     if (screen->terminal) {
         bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
 
