@@ -166,37 +166,6 @@ static bool is_own_page(const struct http1_shared *shared, const struct http1_fi
            (!http1_has(fields, HTTP1_FIELD_SEC_FETCH_SITE) || is_same_origin(fields));
 }
 
-enum page_verdict {
-    PAGE_NONE,    // no page calls, or an allowed one
-    PAGE_ORIGIN,  // a page whose origin is not in the list
-    PAGE_SITE,    // a page of another site, without an Origin
-    PAGE_REFERER, // a link or an image of such a page, in a browser without Sec-Fetch-Site
-};
-
-// Whether a page calls that may not. If the user serves pages, a page of the same Host may call;
-// check_host() checks that Host.
-//
-// Sec-Fetch-Site says which site's page calls. Old browsers do not send it, and no browser sends it
-// to an address without TLS other than the loopback: then only the page's address (Referer) shows
-// it.
-static enum page_verdict check_page(const struct http1_shared *shared,
-                                    const struct http1_fields *fields)
-{
-    struct slice site = fields->values[HTTP1_FIELD_SEC_FETCH_SITE];
-
-    if (http1_has(fields, HTTP1_FIELD_ORIGIN)) {
-        return origin_allowed(shared, fields->values[HTTP1_FIELD_ORIGIN]) ||
-                       is_own_page(shared, fields)
-                   ? PAGE_NONE
-                   : PAGE_ORIGIN;
-    }
-    if (http1_has(fields, HTTP1_FIELD_SEC_FETCH_SITE)) {
-        return http1_same_word(site, SLICE("none")) || is_same_origin(fields) ? PAGE_NONE
-                                                                              : PAGE_SITE;
-    }
-    return referer_allowed(shared, fields) ? PAGE_NONE : PAGE_REFERER;
-}
-
 // Checks strictly, because the origin is copied into a header of the answer.
 static bool is_header_safe(struct slice text)
 {
@@ -236,61 +205,29 @@ static bool check_host(struct http1_conn *conn, const struct http1_fields *field
            refuse_value(conn, 403, host, texts_of(conn)->host);
 }
 
+// Sec-Fetch-Site says which site's page calls. Old browsers do not send it, and no browser sends it
+// to an address without TLS other than the loopback: then only the page's address (Referer) shows
+// it. If the user serves pages, a page of the same Host may call; check_host() checks that Host.
 bool http1_caller_check_page(struct http1_conn *conn, const struct http1_fields *fields)
 {
-    switch (check_page(conn->shared, fields)) {
-    case PAGE_NONE:
-        return true;
-    case PAGE_ORIGIN:
-        return refuse_value(conn, 403, fields->values[HTTP1_FIELD_ORIGIN], texts_of(conn)->origin);
-    case PAGE_SITE:
-        return refuse_value(conn, 403, fields->values[HTTP1_FIELD_SEC_FETCH_SITE],
-                            texts_of(conn)->site);
-    case PAGE_REFERER:
-        return refuse_value(conn, 403, fields->values[HTTP1_FIELD_REFERER],
-                            texts_of(conn)->referer);
+    struct slice origin = fields->values[HTTP1_FIELD_ORIGIN];
+    struct slice site = fields->values[HTTP1_FIELD_SEC_FETCH_SITE];
+
+    if (http1_has(fields, HTTP1_FIELD_ORIGIN)) {
+        return origin_allowed(conn->shared, origin) || is_own_page(conn->shared, fields) ||
+               refuse_value(conn, 403, origin, texts_of(conn)->origin);
     }
-    UNREACHABLE();
+    if (http1_has(fields, HTTP1_FIELD_SEC_FETCH_SITE)) {
+        return http1_same_word(site, SLICE("none")) || is_same_origin(fields) ||
+               refuse_value(conn, 403, site, texts_of(conn)->site);
+    }
+    return referer_allowed(conn->shared, fields) ||
+           refuse_value(conn, 403, fields->values[HTTP1_FIELD_REFERER], texts_of(conn)->referer);
 }
 
 //
 // Callers
 //
-
-// The token of a request: `Authorization: Bearer <token>`.
-enum bearer {
-    BEARER_NONE,  // no Authorization
-    BEARER_OTHER, // another scheme, which is ignored
-    BEARER_TOKEN,
-    BEARER_EMPTY, // the scheme without a token
-    BEARER_TWICE  // more than one Authorization: a proxy may have checked another one
-};
-
-// Sets `*token`, a nonempty part of the head, only for BEARER_TOKEN.
-static enum bearer bearer_read(const struct http1_fields *fields, struct slice *token)
-{
-    const struct slice scheme = SLICE("Bearer");
-    struct slice text = fields->values[HTTP1_FIELD_AUTHORIZATION];
-
-    if (!http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
-        return BEARER_NONE;
-    }
-    if (http1_repeats(fields, HTTP1_FIELD_AUTHORIZATION)) {
-        return BEARER_TWICE;
-    }
-    if (text.len < scheme.len || !http1_same_word(slice_of(text.ptr, scheme.len), scheme)) {
-        return BEARER_OTHER;
-    }
-    text = slice_from(text, scheme.len);
-    if (text.len > 0 && *text.ptr != ' ') {
-        return BEARER_OTHER;
-    }
-    while (text.len > 0 && *text.ptr == ' ') {
-        text = slice_from(text, 1);
-    }
-    *token = text;
-    return text.len > 0 ? BEARER_TOKEN : BEARER_EMPTY;
-}
 
 // From here on, the core's operations check the caller's rights.
 static void take_caller(struct http1_conn *conn, const struct wire_caller *caller)
@@ -299,51 +236,37 @@ static void take_caller(struct http1_conn *conn, const struct wire_caller *calle
     (void)broker_session_grant(conn->session, caller->grants);
 }
 
-static bool may_anything(const struct http1_conn *conn)
+// A caller without a token has the identity of the connection. A browser sends its address, user
+// and certificate for any page, so pages are checked. If only tokens give rights, it is refused,
+// because of `why`.
+static bool check_peer(struct http1_conn *conn, const struct http1_fields *fields, const char *why)
 {
-    struct grants *grants = broker_session_grants(conn->session);
+    struct wire_caller peer;
+    struct grants *grants;
 
-    return !grants || (grants_somewhere(grants) & conn->shared->user->rights) != 0;
-}
-
-// A caller without a token has the identity of the connection.
-static bool take_peer(struct http1_conn *conn)
-{
-    struct wire_caller peer = wire_identify(conn->wire, &(struct wire_claim){.token = NULL});
-
+    if (conn->shared->tokens && !conn->ruled) {
+        return refuse_with(conn, 401, CHALLENGE "\r\n", why);
+    }
+    if (!check_host(conn, fields) || !http1_caller_check_page(conn, fields)) {
+        return false;
+    }
+    if (!conn->ruled) {
+        return true;
+    }
+    peer = wire_identify(conn->wire, &(struct wire_claim){.token = NULL});
     if (peer.kind != CALLER_ADDRESS && peer.kind != CALLER_KNOWN) {
         // The host fails here only for lack of memory.
         http1_refuse_memory(conn);
         return false;
     }
     take_caller(conn, &peer);
-    if (!conn->request->proven && !may_anything(conn)) {
+    grants = broker_session_grants(conn->session);
+    if (!conn->request->proven && grants &&
+        (grants_somewhere(grants) & conn->shared->user->rights) == 0) {
         http1_caller_refuse(conn, SLICE(""));
         return false;
     }
     return true;
-}
-
-// A browser sends its address, user and certificate for any page, so pages are checked.
-static bool check_peer(struct http1_conn *conn, const struct http1_fields *fields,
-                       enum bearer bearer)
-{
-    if (conn->shared->tokens && !conn->ruled) {
-        return refuse_with(conn, 401, CHALLENGE "\r\n",
-                           bearer == BEARER_NONE ? "a token is required"
-                                                 : "Authorization does not contain a Bearer token");
-    }
-    return check_host(conn, fields) && http1_caller_check_page(conn, fields) &&
-           (!conn->ruled || take_peer(conn));
-}
-
-// The token is wrong, after too many wrong ones from its address. The delayed answer slows down
-// guessing, and the connection cannot be used meanwhile.
-static bool refuse_at(struct http1_conn *conn, nsec_t again_at)
-{
-    conn->request->slowed = true;
-    conn->wire->deadline_at = again_at;
-    return false;
 }
 
 void http1_caller_refuse_slowed(struct http1_conn *conn)
@@ -366,32 +289,39 @@ static bool check_token(struct http1_conn *conn, struct slice token)
         return refuse_with(conn, 401, CHALLENGE ", error=\"invalid_token\"\r\n",
                            texts_of(conn)->bad_token);
     case CALLER_LATER:
-        return refuse_at(conn, caller.again_at);
+        // There were too many wrong tokens from this address. The delayed answer slows down
+        // guessing, and the connection cannot be used meanwhile.
+        conn->request->slowed = true;
+        conn->wire->deadline_at = caller.again_at;
+        return false;
     }
     UNREACHABLE();
 }
 
 bool http1_caller_check(struct http1_conn *conn, const struct http1_fields *fields)
 {
-    enum bearer bearer = BEARER_NONE;
-    struct slice token;
+    static const char no_token[] = "Authorization does not contain a Bearer token";
+    const struct slice scheme = SLICE("Bearer");
+    struct slice text = fields->values[HTTP1_FIELD_AUTHORIZATION];
 
-    if (http1_caller_has_rules(conn)) {
-        bearer = bearer_read(fields, &token);
+    if (!http1_caller_has_rules(conn) || !http1_has(fields, HTTP1_FIELD_AUTHORIZATION)) {
+        return check_peer(conn, fields, "a token is required");
     }
-    switch (bearer) {
-    case BEARER_NONE:
-    case BEARER_OTHER:
-        return check_peer(conn, fields, bearer);
-    case BEARER_TOKEN:
-        return check_token(conn, token);
-    case BEARER_EMPTY:
-        return refuse_with(conn, 401, CHALLENGE "\r\n",
-                           "Authorization does not contain a Bearer token");
-    case BEARER_TWICE:
+    // A proxy may have checked another one.
+    if (http1_repeats(fields, HTTP1_FIELD_AUTHORIZATION)) {
         return refuse_with(conn, 400, NULL, "Authorization is given more than once");
     }
-    UNREACHABLE();
+    // Other schemes are ignored.
+    if (text.len < scheme.len || !http1_same_word(slice_of(text.ptr, scheme.len), scheme) ||
+        (text.len > scheme.len && text.ptr[scheme.len] != ' ')) {
+        return check_peer(conn, fields, no_token);
+    }
+    text = slice_from(text, scheme.len);
+    while (text.len > 0 && *text.ptr == ' ') {
+        text = slice_from(text, 1);
+    }
+    return text.len > 0 ? check_token(conn, text)
+                        : refuse_with(conn, 401, CHALLENGE "\r\n", no_token);
 }
 
 bool http1_caller_check_open(struct http1_conn *conn, const struct http1_fields *fields)

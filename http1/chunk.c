@@ -54,7 +54,7 @@ static bool take_byte(struct http1_chunks *chunks, char c)
     UNREACHABLE();
 }
 
-enum http1_chunk_verdict http1_chunk_next(struct http1_chunks *chunks, struct slice *input)
+enum http1_chunk_result http1_chunk_next(struct http1_chunks *chunks, struct slice *input)
 {
     while (chunks->state != HTTP1_CHUNK_END) {
         if (input->len == 0) {

@@ -34,7 +34,7 @@ struct http1_chunks {
     uint64_t left;  // data bytes of the chunk still to come, or its size so far
 };
 
-enum http1_chunk_verdict {
+enum http1_chunk_result {
     HTTP1_CHUNK_MORE,      // all input is consumed
     HTTP1_CHUNK_DATA_NEXT, // the input begins with `left` bytes of data, or some of them
     HTTP1_CHUNK_DONE,
@@ -43,7 +43,7 @@ enum http1_chunk_verdict {
 
 // Consumes framing up to the next data. The caller consumes the data, and reports the number of
 // bytes with http1_chunk_taken().
-enum http1_chunk_verdict http1_chunk_next(struct http1_chunks *chunks, struct slice *input);
+enum http1_chunk_result http1_chunk_next(struct http1_chunks *chunks, struct slice *input);
 void http1_chunk_taken(struct http1_chunks *chunks, uint64_t len);
 
 #endif

@@ -187,7 +187,7 @@ static bool value_begins_with_text(struct slice value)
 
 static const struct request_line_check {
     bool (*holds)(struct slice *line);
-    enum http1_head_verdict otherwise;
+    enum http1_head_result otherwise;
 } request_line_checks[] = {
     {method_is_token, HTTP1_HEAD_BAD},
     {target_is_visible, HTTP1_HEAD_BAD},
@@ -195,7 +195,7 @@ static const struct request_line_check {
     {version_is_known, HTTP1_HEAD_VERSION},
 };
 
-static enum http1_head_verdict check_request_line(struct slice line)
+static enum http1_head_result check_request_line(struct slice line)
 {
     for (size_t i = 0; i < sizeof request_line_checks / sizeof *request_line_checks; i++) {
         if (!request_line_checks[i].holds(&line)) {
@@ -206,7 +206,7 @@ static enum http1_head_verdict check_request_line(struct slice line)
 }
 
 // Checks the next line, without its CRLF. DONE: it is the empty line.
-static enum http1_head_verdict check_line(const struct http1_head_scan *scan, struct slice line)
+static enum http1_head_result check_line(const struct http1_head_scan *scan, struct slice line)
 {
     if (scan->lines == 0) {
         return check_request_line(line);
@@ -221,12 +221,12 @@ static enum http1_head_verdict check_line(const struct http1_head_scan *scan, st
 }
 
 // Checks all complete lines up to the empty one.
-static enum http1_head_verdict check_lines(struct http1_head_scan *scan, struct slice input,
-                                           size_t max)
+static enum http1_head_result check_lines(struct http1_head_scan *scan, struct slice input,
+                                          size_t max)
 {
-    enum http1_head_verdict verdict = HTTP1_HEAD_MORE;
+    enum http1_head_result result = HTTP1_HEAD_MORE;
 
-    while (verdict == HTTP1_HEAD_MORE) {
+    while (result == HTTP1_HEAD_MORE) {
         struct slice rest = slice_from(input, scan->checked);
         const char *end = rest.len ? memchr(rest.ptr, '\n', rest.len) : NULL;
         size_t line_len = end ? (size_t)(end - rest.ptr) + 1 : rest.len;
@@ -240,13 +240,13 @@ static enum http1_head_verdict check_lines(struct http1_head_scan *scan, struct 
         if (!line_ends_with_crlf(rest.ptr, end)) {
             return HTTP1_HEAD_BAD;
         }
-        verdict = check_line(scan, slice_of(rest.ptr, line_len - 2));
-        if (verdict == HTTP1_HEAD_MORE || verdict == HTTP1_HEAD_DONE) {
+        result = check_line(scan, slice_of(rest.ptr, line_len - 2));
+        if (result == HTTP1_HEAD_MORE || result == HTTP1_HEAD_DONE) {
             scan->checked += line_len;
             scan->lines++;
         }
     }
-    return verdict;
+    return result;
 }
 
 //
@@ -495,9 +495,9 @@ static void read_request_line(struct slice line, struct http1_fields *fields)
 }
 
 // The same as parse_head(), header by header.
-static APART enum http1_head_verdict parse_refused_head(struct slice head,
-                                                        struct head_reading *reading,
-                                                        const http_parser_settings *settings)
+static APART enum http1_head_result parse_refused_head(struct slice head,
+                                                       struct head_reading *reading,
+                                                       const http_parser_settings *settings)
 {
     struct http1_fields *fields = reading->fields;
     struct slice lines = head, line = cut_line(&lines);
@@ -519,8 +519,8 @@ static APART enum http1_head_verdict parse_refused_head(struct slice head,
                : HTTP1_HEAD_REFUSED;
 }
 
-static enum http1_head_verdict parse_head(struct slice head, const struct http1_names *names,
-                                          struct http1_fields *fields)
+static enum http1_head_result parse_head(struct slice head, const struct http1_names *names,
+                                         struct http1_fields *fields)
 {
     static const http_parser_settings plain = {.on_url = on_url,
                                                .on_header_field = on_header_field,
@@ -546,23 +546,22 @@ static enum http1_head_verdict parse_head(struct slice head, const struct http1_
     return HTTP1_HEAD_DONE;
 }
 
-enum http1_head_verdict http1_head_read(struct http1_head_scan *scan, struct slice input,
-                                        size_t max, const struct http1_names *names,
-                                        struct http1_fields *fields)
+enum http1_head_result http1_head_read(struct http1_head_scan *scan, struct slice input, size_t max,
+                                       const struct http1_names *names, struct http1_fields *fields)
 {
     const struct http1_head_scan before = *scan;
-    enum http1_head_verdict verdict = check_lines(scan, input, max);
+    enum http1_head_result result = check_lines(scan, input, max);
     struct slice fresh = slice_of(input.ptr + before.checked, scan->checked - before.checked);
 
-    if (verdict == HTTP1_HEAD_DONE) {
-        verdict = parse_head(slice_of(input.ptr, scan->checked), names, fields);
+    if (result == HTTP1_HEAD_DONE) {
+        result = parse_head(slice_of(input.ptr, scan->checked), names, fields);
         fields->head_len = scan->checked;
-        return verdict;
+        return result;
     }
     if (before.lines == 0 && fresh.len > 0) {
         (void)cut_line(&fresh);
     }
-    return fresh.len == 0 || parse_headers(fresh, NULL, NULL) ? verdict : HTTP1_HEAD_BAD;
+    return fresh.len == 0 || parse_headers(fresh, NULL, NULL) ? result : HTTP1_HEAD_BAD;
 }
 
 //

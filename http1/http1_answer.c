@@ -65,27 +65,6 @@ static struct slice reason_of(unsigned status)
     UNREACHABLE();
 }
 
-static struct slice common_at(struct http1_common *common, const char *version, nsec_t wall)
-{
-    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    time_t now = (time_t)(wall / NSEC_PER_SEC);
-    struct tm utc;
-    int len;
-
-    if ((now != common->second || common->len == 0) && gmtime_r(&now, &utc)) {
-        len = snprintf(common->text, sizeof common->text,
-                       "Server: Tandem/%s\r\nDate: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n",
-                       version, days[utc.tm_wday], utc.tm_mday, months[utc.tm_mon],
-                       (utc.tm_year + 1900) % 10000, utc.tm_hour, utc.tm_min, utc.tm_sec);
-        ENSURE(len > 0 && (size_t)len < sizeof common->text);
-        common->len = (uint8_t)len;
-        common->second = now;
-    }
-    return slice_of(common->text, common->len);
-}
-
 bool http1_answer_begin(struct http1_answer *answer, struct output *out, unsigned status,
                         bool version_1_0)
 {
@@ -109,7 +88,23 @@ bool http1_answer_begin(struct http1_answer *answer, struct output *out, unsigne
 void http1_answer_common(struct http1_answer *answer, struct http1_common *common,
                          const char *version, nsec_t wall)
 {
-    http1_answer_put(answer, common_at(common, version, wall));
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    time_t now = (time_t)(wall / NSEC_PER_SEC);
+    struct tm utc;
+    int len;
+
+    if ((now != common->second || common->len == 0) && gmtime_r(&now, &utc)) {
+        len = snprintf(common->text, sizeof common->text,
+                       "Server: Tandem/%s\r\nDate: %s, %02d %s %04d %02d:%02d:%02d GMT\r\n",
+                       version, days[utc.tm_wday], utc.tm_mday, months[utc.tm_mon],
+                       (utc.tm_year + 1900) % 10000, utc.tm_hour, utc.tm_min, utc.tm_sec);
+        ENSURE(len > 0 && (size_t)len < sizeof common->text);
+        common->len = (uint8_t)len;
+        common->second = now;
+    }
+    http1_answer_put(answer, slice_of(common->text, common->len));
 }
 
 bool http1_answer_more(struct http1_answer *answer)

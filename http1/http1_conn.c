@@ -50,20 +50,6 @@ static void expect_request(struct http1_conn *conn)
 // Requests
 //
 
-// Allocates a request of the user's size, zeroed as far as the user needs. False: no memory.
-static bool request_begin(struct http1_conn *conn)
-{
-    const struct http1_user *user = conn->shared->user;
-
-    conn->request = memory_alloc(user->request_size);
-    if (!conn->request) {
-        return false;
-    }
-    memset(conn->request, 0, user->request_cleared);
-    conn->request->max_body = conn->shared->options->max_body;
-    return true;
-}
-
 // Frees the request, if there is one.
 static void request_end(struct http1_conn *conn)
 {
@@ -168,11 +154,13 @@ static bool http1_accept(struct http1_conn *conn, const struct http1_fields *fie
     struct http1_refusal refusal;
 
     conn->unread = true;
-    if (!request_begin(conn)) {
+    request = conn->request = memory_alloc(user->request_size);
+    if (!request) {
         http1_refuse_memory(conn);
         return false;
     }
-    request = conn->request;
+    memset(request, 0, user->request_cleared);
+    request->max_body = conn->shared->options->max_body;
     request->method = fields->method;
     request->version_1_0 = fields->version_1_0;
     if (refused) {
@@ -201,26 +189,10 @@ static bool http1_accept(struct http1_conn *conn, const struct http1_fields *fie
     return true;
 }
 
-// Begins the body of an accepted request.
-static void body_begin(struct http1_conn *conn, const struct http1_framing *framing)
-{
-    struct http1_request *request = conn->request;
-
-    conn->body_begun = true;
-    intake_begin(&request->body,
-                 framing->chunked ? (size_t)request->max_body : (size_t)framing->len);
-    intake_give_way(&request->body);
-    if (request->body_is_key) {
-        intake_hash(&request->body);
-    }
-    if (framing->expects) {
-        output_write(&conn->wire->out, SLICE("HTTP/1.1 100 Continue\r\n\r\n"));
-    }
-}
-
 static enum step take_head(struct http1_conn *conn, const struct http1_fields *fields, bool refused)
 {
     struct http1_framing framing;
+    struct http1_request *request;
 
     if (!http1_accept(conn, fields, refused, &framing)) {
         if (conn->request && conn->request->slowed) {
@@ -234,7 +206,16 @@ static enum step take_head(struct http1_conn *conn, const struct http1_fields *f
         return request_complete(conn, SLICE(""), NULL);
     }
     conn->state = framing.chunked ? HTTP1_STATE_CHUNKS : HTTP1_STATE_BODY;
-    body_begin(conn, &framing);
+    conn->body_begun = true;
+    request = conn->request;
+    intake_begin(&request->body, framing.chunked ? (size_t)request->max_body : (size_t)framing.len);
+    intake_give_way(&request->body);
+    if (request->body_is_key) {
+        intake_hash(&request->body);
+    }
+    if (framing.expects) {
+        output_write(&conn->wire->out, SLICE("HTTP/1.1 100 Continue\r\n\r\n"));
+    }
     return STEP_ON;
 }
 
@@ -269,7 +250,7 @@ static enum step step_before_head(struct http1_conn *conn, struct feed_turn *tur
 static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
 {
     size_t most = (size_t)conn->shared->options->max_header_bytes;
-    enum http1_head_verdict verdict;
+    enum http1_head_result result;
     struct http1_fields fields;
 
     if (conn->scan.checked == 0) {
@@ -285,8 +266,8 @@ static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
     if (feed_turn_is_over(turn, conn->wire)) {
         return STEP_AGAIN;
     }
-    verdict = http1_head_read(&conn->scan, turn->input, most, &conn->shared->names, &fields);
-    switch (verdict) {
+    result = http1_head_read(&conn->scan, turn->input, most, &conn->shared->names, &fields);
+    switch (result) {
     case HTTP1_HEAD_MORE:
         if (!conn->begun) {
             conn->begun = true;
@@ -307,7 +288,7 @@ static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
     turn->budget--;
     conn->shared->requests++;
     conn->wire->deadline_at = NSEC_NEVER;
-    return take_head(conn, &fields, verdict == HTTP1_HEAD_REFUSED);
+    return take_head(conn, &fields, result == HTTP1_HEAD_REFUSED);
 }
 
 //

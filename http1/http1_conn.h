@@ -26,7 +26,7 @@ struct access;
 struct http1_user;
 
 // A longer Host cannot be an address with a port.
-#define HTTP1_HOST_KEPT 64
+#define HTTP1_HOST_MAX 64
 
 // Initialized to zero; http1_shared_begin() sets the members.
 struct http1_shared {
@@ -36,7 +36,7 @@ struct http1_shared {
     const struct process_facts *facts;
     struct http1_names names;   // of the headers that are read
     struct access *tokens;      // the user's tokens, in addition to the host's; NULL: none
-    char host[HTTP1_HOST_KEPT]; /* private: the last Host that was an address or localhost */
+    char host[HTTP1_HOST_MAX];  /* private: the last Host that was an address or localhost */
     uint8_t host_len;           /* private */
     struct http1_common common; /* private: the common headers of answers */
     uint64_t requests;          /* private: received since the start */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // The most bytes of an invalid word in a message.
-#define WORD_SHOWN 128
+#define QUOTED_MAX 128
 
 static bool divides_list(char c)
 {
@@ -84,7 +84,7 @@ static bool check_origins(const char *origins, struct error_text *why)
         if (!is_valid_origin(origin)) {
             return error_set(why,
                              "cors_origins: `%.*s` is not an origin, such as https://app.example",
-                             origin.len < WORD_SHOWN ? (int)origin.len : WORD_SHOWN, origin.ptr);
+                             origin.len < QUOTED_MAX ? (int)origin.len : QUOTED_MAX, origin.ptr);
         }
     }
     return true;
@@ -99,7 +99,7 @@ static bool check_hosts(const char *hosts, struct error_text *why)
     while (http1_list_next(&list, &host)) {
         if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
             return error_set(why, "hosts: `%.*s` is not a name alone, such as app.example",
-                             host.len < WORD_SHOWN ? (int)host.len : WORD_SHOWN, host.ptr);
+                             host.len < QUOTED_MAX ? (int)host.len : QUOTED_MAX, host.ptr);
         }
     }
     return true;

@@ -27,22 +27,6 @@ bool http1_decode(struct slice text, char *to, size_t *len)
     return true;
 }
 
-static void read_origin_form(struct slice text, struct http1_target *target)
-{
-    const char *mark = memchr(text.ptr, '?', text.len);
-    size_t path_len = mark ? (size_t)(mark - text.ptr) : text.len;
-
-    if (memchr(text.ptr, '#', text.len)) {
-        return;
-    }
-    if (mark) {
-        target->has_query = true;
-        target->query = slice_from(text, path_len + 1);
-    }
-    target->path = slice_of(text.ptr, path_len);
-    target->kind = HTTP1_TARGET_PATH;
-}
-
 static struct slice part(struct slice text, const struct http_parser_url *url,
                          enum http_parser_url_fields which)
 {
@@ -51,33 +35,37 @@ static struct slice part(struct slice text, const struct http_parser_url *url,
                : slice_of(text.ptr, 0);
 }
 
-// The form of a target that is sent to a proxy.
-static void read_absolute_form(struct slice text, struct http1_target *target)
-{
-    struct http_parser_url url;
-
-    http_parser_url_init(&url);
-    // The parser also accepts targets that only CONNECT may have.
-    if (!memchr(text.ptr, ':', text.len) || *text.ptr == '*' || memchr(text.ptr, '#', text.len) ||
-        http_parser_parse_url(text.ptr, text.len, 0, &url) != 0) {
-        return;
-    }
-    target->query = part(text, &url, UF_QUERY);
-    // The parser does not report an empty query.
-    target->has_query = memchr(text.ptr, '?', text.len) != NULL;
-    target->path = part(text, &url, UF_PATH);
-    target->kind = HTTP1_TARGET_PATH;
-}
-
 void http1_target_read(struct slice text, struct http1_target *target)
 {
+    const char *mark = memchr(text.ptr, '?', text.len);
+    struct http_parser_url url;
+
     *target = (struct http1_target){.path = SLICE(""), .query = SLICE("")};
-    if (*text.ptr == '/') {
-        read_origin_form(text, target);
-    } else if (slice_equal(text, SLICE("*"))) {
+    if (slice_equal(text, SLICE("*"))) {
         target->kind = HTTP1_TARGET_SERVER;
-    } else {
-        read_absolute_form(text, target);
+        return;
+    }
+    if (memchr(text.ptr, '#', text.len)) {
+        return;
+    }
+    if (*text.ptr == '/') {
+        size_t path_len = mark ? (size_t)(mark - text.ptr) : text.len;
+
+        target->has_query = mark != NULL;
+        target->query = mark ? slice_from(text, path_len + 1) : target->query;
+        target->path = slice_of(text.ptr, path_len);
+        target->kind = HTTP1_TARGET_PATH;
+        return;
+    }
+    // The form of a target that is sent to a proxy. The parser also accepts targets that only
+    // CONNECT may have. It does not report an empty query.
+    http_parser_url_init(&url);
+    if (memchr(text.ptr, ':', text.len) && *text.ptr != '*' &&
+        http_parser_parse_url(text.ptr, text.len, 0, &url) == 0) {
+        target->has_query = mark != NULL;
+        target->query = part(text, &url, UF_QUERY);
+        target->path = part(text, &url, UF_PATH);
+        target->kind = HTTP1_TARGET_PATH;
     }
 }
 

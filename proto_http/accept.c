@@ -192,17 +192,6 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
     return true;
 }
 
-// The token of a lease is sufficient to act on its job, except for a page of another site.
-static bool check_lease(struct http1_conn *conn, const struct http1_fields *fields,
-                        const struct http1_framing *framing)
-{
-    if (!http1_caller_check_page(conn, fields)) {
-        return false;
-    }
-    return conn->request->method == HTTP1_POST ? web_action_check(conn, framing)
-                                               : refuse_method(conn);
-}
-
 static bool check_target(struct http1_conn *conn, const struct http1_fields *fields,
                          const struct http1_framing *framing)
 {
@@ -251,8 +240,15 @@ static bool check_request(struct http1_conn *conn, const struct http1_fields *fi
     if (request->http1.method == HTTP1_HEAD_METHOD && request->target.place == WEB_PLACE_ROOT) {
         return answer_health(conn);
     }
-    return request->target.place == WEB_PLACE_LEASE ? check_lease(conn, fields, framing)
-                                                    : check_target(conn, fields, framing);
+    if (request->target.place != WEB_PLACE_LEASE) {
+        return check_target(conn, fields, framing);
+    }
+    // The token of a lease is sufficient to act on its job, except for a page of another site.
+    if (!http1_caller_check_page(conn, fields)) {
+        return false;
+    }
+    return request->http1.method == HTTP1_POST ? web_action_check(conn, framing)
+                                               : refuse_method(conn);
 }
 
 enum http1_next web_accept(struct http1_conn *conn, const struct http1_fields *fields,

@@ -21,7 +21,7 @@
 #include <string.h>
 
 // The most bytes of an invalid value that a message quotes.
-#define WORD_SHOWN 128
+#define QUOTED_MAX 128
 
 static const struct option web_option_table[] = {
     {.name = "max_body",
@@ -133,20 +133,6 @@ static const struct option web_option_table[] = {
     {.name = NULL},
 };
 
-static bool web_check_functions(const char *functions, struct error_text *why)
-{
-    struct slice list = slice_str(functions);
-    struct slice glob;
-
-    while (http1_list_next(&list, &glob)) {
-        if (!glob_valid(glob)) {
-            return error_set(why, "functions: `%.*s` is malformed",
-                             glob.len < WORD_SHOWN ? (int)glob.len : WORD_SHOWN, glob.ptr);
-        }
-    }
-    return true;
-}
-
 // NULL on failure, with the reason in `why`.
 static struct access *web_read_tokens(const char *path, struct error_text *why)
 {
@@ -161,10 +147,18 @@ static struct access *web_read_tokens(const char *path, struct error_text *why)
 static bool web_check_settings(const void *settings, struct error_text *why)
 {
     const struct web_options *ours = settings;
+    struct slice functions = slice_str(ours->functions);
     struct access *tokens;
+    struct slice glob;
 
-    if (!http1_options_check(&ours->http1, why) || !web_check_functions(ours->functions, why)) {
+    if (!http1_options_check(&ours->http1, why)) {
         return false;
+    }
+    while (http1_list_next(&functions, &glob)) {
+        if (!glob_valid(glob)) {
+            return error_set(why, "functions: `%.*s` is malformed",
+                             glob.len < QUOTED_MAX ? (int)glob.len : QUOTED_MAX, glob.ptr);
+        }
     }
     if (!*ours->tokens) {
         return true;

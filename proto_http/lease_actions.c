@@ -176,37 +176,32 @@ static const struct web_action_kind *action_kind_of(const struct http1_conn *con
     return NULL;
 }
 
-static bool action_read_number(struct http1_conn *conn, struct slice name, struct slice value,
-                               struct web_action *action)
-{
-    char why[WHY_MAX];
-
-    for (int i = 0; i < WEB_NUMBERS; i++) {
-        if (!slice_equal(name, number_kinds[i].name) || !(action->kind->takes & BIT(i))) {
-            continue;
-        }
-        if (!(action->present & BIT(i)) && digits_read(value, &action->numbers[i]) &&
-            action->numbers[i] <= number_kinds[i].most) {
-            action->present |= BIT(i);
-            return true;
-        }
-        (void)snprintf(why, sizeof why,
-                       "the parameter %s is not a number in the allowed range, or is given twice",
-                       number_kinds[i].name.ptr);
-        return web_refuse_status(conn, 400, why);
-    }
-    return web_refuse_status(conn, 400, "the query has a parameter that this action does not have");
-}
-
 static bool action_read_numbers(struct http1_conn *conn, struct web_action *action)
 {
     struct slice query = web_request(conn)->target.query;
     struct slice name, value;
+    char why[WHY_MAX];
 
     while (http1_query_next(&query, &name, &value)) {
-        if (!action_read_number(conn, name, value, action)) {
-            return false;
+        int i = 0;
+
+        while (i < WEB_NUMBERS &&
+               (!(action->kind->takes & BIT(i)) || !slice_equal(name, number_kinds[i].name))) {
+            i++;
         }
+        if (i == WEB_NUMBERS) {
+            return web_refuse_status(conn, 400,
+                                     "the query has a parameter that this action does not have");
+        }
+        if ((action->present & BIT(i)) || !digits_read(value, &action->numbers[i]) ||
+            action->numbers[i] > number_kinds[i].most) {
+            (void)snprintf(why, sizeof why,
+                           "the parameter %s is not a number in the allowed range, or is given "
+                           "twice",
+                           number_kinds[i].name.ptr);
+            return web_refuse_status(conn, 400, why);
+        }
+        action->present |= BIT(i);
     }
     return (action->present & action->kind->needs) == action->kind->needs ||
            web_refuse_status(conn, 400, "progress requires two parameters, done and total");

@@ -88,14 +88,6 @@ void web_leases_begin(struct web_leases *leases, struct broker *broker)
     list_init(&leases->emptied);
 }
 
-// Makes the key on first use, because the first random bits take milliseconds.
-static bool make_key(struct web_leases *leases)
-{
-    leases->keyed =
-        leases->keyed || RAND_bytes((unsigned char *)&leases->key, sizeof leases->key) == 1;
-    return leases->keyed;
-}
-
 static struct web_holder *holder_in(struct list_node *node)
 {
     return container_of(node, struct web_holder, in_leases);
@@ -216,9 +208,11 @@ static enum status open_holder(struct web_leases *leases, struct web_holder **op
     struct web_holder *holder;
     enum status status;
 
-    if (!make_key(leases)) {
+    // The key is made on first use, because the first random bits take milliseconds.
+    if (!leases->keyed && RAND_bytes((unsigned char *)&leases->key, sizeof leases->key) != 1) {
         return STATUS_NO_MEMORY;
     }
+    leases->keyed = true;
     holder = memory_zeroed_of(MEMORY_JOBS, sizeof *holder);
     if (!holder) {
         return STATUS_NO_MEMORY;

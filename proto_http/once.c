@@ -78,48 +78,38 @@ static bool add_print(unsigned char *print, struct slice bytes)
            SHA256(both, sizeof both, print);
 }
 
-static bool name_key(struct web_once *once, struct slice owner, struct slice key)
+// Names the key and its caller, finds the caller's share of the memory for answers, and begins the
+// digest of the request. Digests are the same after a restart.
+static bool once_digest_head(const struct http1_conn *conn, const struct http1_fields *fields,
+                             struct web_once *once)
 {
+    const char method = conn->request->method == HTTP1_PUT ? 'P' : 'p';
+    struct slice key = fields->values[WEB_FIELD_IDEMPOTENCY_KEY];
     unsigned char print[ONCE_PRINT_SIZE] = {0};
-    bool good = add_print(print, owner) && add_print(print, key);
+    unsigned char caller_print[ONCE_PRINT_SIZE];
+    char room[WIRE_PEER_MAX];
+    struct slice caller = caller_of(conn, fields, room);
 
+    if (!SHA256((const unsigned char *)caller.ptr, caller.len, caller_print) ||
+        !add_print(print, owner_of(conn, fields)) || !add_print(print, key) ||
+        !add_print(once->print, slice_of(&method, 1)) ||
+        !add_print(once->print, web_target_name(&web_request(conn)->target))) {
+        return false;
+    }
+    once->share = (uint16_t)((caller_print[0] | caller_print[1] << 8) % MEMO_SHARES);
     memcpy(once->name, ONCE_PREFIX, sizeof ONCE_PREFIX - 1);
     base64url_encode(slice_of((const char *)print, sizeof print),
                      once->name + sizeof ONCE_PREFIX - 1);
-    return good;
-}
-
-// Finds the caller's share of the memory for answers: two bytes of a digest, which are the same
-// after a restart.
-static bool find_share(struct web_once *once, struct slice caller)
-{
-    unsigned char print[ONCE_PRINT_SIZE];
-
-    if (!SHA256((const unsigned char *)caller.ptr, caller.len, print)) {
-        return false;
-    }
-    once->share = (uint16_t)((print[0] | print[1] << 8) % MEMO_SHARES);
     return true;
-}
-
-static bool begin_print(struct web_once *once, const struct http1_conn *conn)
-{
-    const char method = conn->request->method == HTTP1_PUT ? 'P' : 'p';
-
-    return add_print(once->print, slice_of(&method, 1)) &&
-           add_print(once->print, web_target_name(&web_request(conn)->target));
 }
 
 static bool once_begin(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct web_request *request = web_request(conn);
     struct web_once *once = memory_zeroed(sizeof *once);
-    char room[WIRE_PEER_MAX];
 
     request->once = once;
-    if (!once || !find_share(once, caller_of(conn, fields, room)) ||
-        !name_key(once, owner_of(conn, fields), fields->values[WEB_FIELD_IDEMPOTENCY_KEY]) ||
-        !begin_print(once, conn)) {
+    if (!once || !once_digest_head(conn, fields, once)) {
         web_refuse_memory(conn);
         return false;
     }
@@ -341,27 +331,19 @@ size_t web_once_holds(const struct web_once *once)
 // After a crash
 //
 
-// The living job with the highest id; NULL if none has one of the last MEND_IDS ids.
-static const struct job *last_job(const struct broker *broker)
-{
-    uint64_t next = broker_next_id(broker);
-    uint64_t first = next > MEND_IDS ? next - MEND_IDS : 1;
-    const struct job *job = NULL;
-
-    while (next > first && !job) {
-        job = broker_find(broker, --next);
-    }
-    return job;
-}
-
 void web_once_mend(const struct web_shared *shared)
 {
     struct broker *broker = shared->http1.broker;
-    const struct job *job = last_job(broker);
+    uint64_t next = broker_next_id(broker);
+    uint64_t first = next > MEND_IDS ? next - MEND_IDS : 1;
+    const struct job *job = NULL;
     char value[VALUE_SIZE];
     struct job_info info;
     struct memo memo;
 
+    while (next > first && !job) {
+        job = broker_find(broker, --next);
+    }
     if (!job) {
         return;
     }

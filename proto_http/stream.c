@@ -98,33 +98,6 @@ static void write_piece(const struct web_events *events, struct output *out, str
     http1_piece(out, events->chunked, &piece, 1);
 }
 
-// Writes the event up to the start of the string with the data.
-static void event_begin(struct web_events *events, struct output *out, struct web_event *event)
-{
-    char lines[LINES_MAX];
-    int len = snprintf(lines, sizeof lines, "id: %" PRIu64 "\nevent: %s\ndata: ", ++events->written,
-                       event->name);
-    size_t text_len = strlen(event->text);
-
-    ENSURE(len > 0 && (size_t)len < sizeof lines && text_len > 2);
-    http1_piece(out, events->chunked,
-                (const struct slice[]){slice_of(lines, (size_t)len),
-                                       slice_of(event->text, text_len - 1), SLICE(",\"data\":\"")},
-                3);
-    event->begun = true;
-}
-
-static void write_data(const struct web_events *events, struct output *out, struct web_event *event)
-{
-    char room[WRITTEN_AT_ONCE * JSON_ESCAPED_MAX];
-    struct slice rest = slice_from(blob_slice(event->data), event->written);
-    struct slice part = {rest.ptr, rest.len < WRITTEN_AT_ONCE ? rest.len : WRITTEN_AT_ONCE};
-    size_t len = event->binary ? json_base64(room, part) : json_escape(room, part);
-
-    event->written += part.len;
-    write_piece(events, out, slice_of(room, len));
-}
-
 void web_events_step(struct web_events *events, struct output *out)
 {
     struct web_event *event = events->first;
@@ -137,10 +110,30 @@ void web_events_step(struct web_events *events, struct output *out)
     } else if (event->checked < len && !event->binary) {
         event->binary = !json_check_utf8(blob_slice(event->data), &event->checked, CHECKED_AT_ONCE);
     } else if (!event->begun) {
+        // Up to the start of the string with the data.
+        size_t text_len = strlen(event->text);
+        char lines[LINES_MAX];
+        int lines_len =
+            snprintf(lines, sizeof lines, "id: %" PRIu64 "\nevent: %s\ndata: ", ++events->written,
+                     event->name);
+
+        ENSURE(lines_len > 0 && (size_t)lines_len < sizeof lines && text_len > 2);
         output_hold(out, event->position);
-        event_begin(events, out, event);
+        http1_piece(out, events->chunked,
+                    (const struct slice[]){slice_of(lines, (size_t)lines_len),
+                                           slice_of(event->text, text_len - 1),
+                                           SLICE(",\"data\":\"")},
+                    3);
+        event->begun = true;
     } else if (event->written < len) {
-        write_data(events, out, event);
+        char room[WRITTEN_AT_ONCE * JSON_ESCAPED_MAX];
+        struct slice rest = slice_from(blob_slice(event->data), event->written);
+        struct slice part = {rest.ptr, rest.len < WRITTEN_AT_ONCE ? rest.len : WRITTEN_AT_ONCE};
+
+        event->written += part.len;
+        write_piece(
+            events, out,
+            slice_of(room, event->binary ? json_base64(room, part) : json_escape(room, part)));
     } else {
         write_piece(events, out,
                     event->binary ? SLICE("\",\"encoding\":\"base64\"}\n\n") : SLICE("\"}\n\n"));
@@ -214,25 +207,6 @@ static void send_data(struct http1_conn *conn, const char *name, struct blob *da
         object = NULL;
     }
     send_event(conn, name, object);
-}
-
-// Data that is too large for an event is not sent. The result is then incomplete, and the stream
-// must not report the job as complete.
-static void stream_send_part(struct http1_conn *conn, struct blob *data)
-{
-    if (data && data->len > EVENT_MAX) {
-        web_request(conn)->result = WEB_RESULT_TOO_LARGE;
-    } else {
-        send_data(conn, "data", data);
-    }
-}
-
-// A warning is not part of the result, so a large one is omitted.
-static void send_warning(struct http1_conn *conn, struct blob *data)
-{
-    if (!data || data->len <= EVENT_MAX) {
-        send_data(conn, "warning", data);
-    }
 }
 
 static void send_fail(struct http1_conn *conn, const char *why)
@@ -346,10 +320,19 @@ bool web_stream_event(struct http1_conn *conn, const struct job_event *event)
         send_progress(conn, event);
         return false;
     case JOB_EVENT_DATA:
-        stream_send_part(conn, event->data);
+        // Data that is too large for an event is not sent. The result is then incomplete, and the
+        // stream must not report the job as complete.
+        if (event->data && event->data->len > EVENT_MAX) {
+            web_request(conn)->result = WEB_RESULT_TOO_LARGE;
+        } else {
+            send_data(conn, "data", event->data);
+        }
         return false;
     case JOB_EVENT_WARNING:
-        send_warning(conn, event->data);
+        // A warning is not part of the result, so a large one is omitted.
+        if (!event->data || event->data->len <= EVENT_MAX) {
+            send_data(conn, "warning", event->data);
+        }
         return false;
     case JOB_EVENT_RETRIED:
         web_request(conn)->result = WEB_RESULT_WHOLE;

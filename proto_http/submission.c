@@ -35,20 +35,6 @@ static bool bad_field(struct http1_conn *conn, enum web_field field, const char 
     return false;
 }
 
-static bool read_unique(struct http1_conn *conn, const struct http1_fields *fields)
-{
-    struct slice unique = fields->values[WEB_FIELD_UNIQUE];
-
-    if (unique.len > CONTRACT_UNIQUE_MAX) {
-        return bad_field(conn, WEB_FIELD_UNIQUE, "is longer than 64 bytes");
-    }
-    if (unique.len > 0) {
-        memcpy(web_request(conn)->unique, unique.ptr, unique.len);
-    }
-    web_request(conn)->unique_len = (uint8_t)unique.len;
-    return true;
-}
-
 static bool read_background(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct slice text = fields->values[WEB_FIELD_BACKGROUND];
@@ -120,56 +106,33 @@ static bool read_start(struct http1_conn *conn, const struct http1_fields *field
     return true;
 }
 
-static bool read_times(struct http1_conn *conn, const struct http1_fields *fields)
+bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fields)
 {
     struct web_request *request = web_request(conn);
+    uint32_t repeated = fields->repeated & ~(HTTP1_BIT(WEB_FIELD_UNIQUE) - 1);
+    struct slice unique = fields->values[WEB_FIELD_UNIQUE];
     uint64_t ttr = 0;
 
+    if (repeated) {
+        return bad_field(conn, (enum web_field)__builtin_ctz(repeated), "is given more than once");
+    }
+    if (unique.len > CONTRACT_UNIQUE_MAX) {
+        return bad_field(conn, WEB_FIELD_UNIQUE, "is longer than 64 bytes");
+    }
+    if (unique.len > 0) {
+        memcpy(request->unique, unique.ptr, unique.len);
+    }
+    request->unique_len = (uint8_t)unique.len;
     request->wait = (uint64_t)web_shared(conn)->options->wait_timeout;
-    if (!read_number_field(conn, fields, WEB_FIELD_TTR, UINT32_MAX, &ttr) ||
+    if (!read_background(conn, fields) || !read_priority(conn, fields) ||
+        !read_start(conn, fields) ||
+        !read_number_field(conn, fields, WEB_FIELD_TTR, UINT32_MAX, &ttr) ||
         !read_number_field(conn, fields, WEB_FIELD_TIMEOUT, UINT32_MAX, &request->wait)) {
         return false;
     }
     request->ttr = (uint32_t)ttr;
-    return true;
-}
-
-// Refuses a header of the job that is present twice.
-static bool check_single(struct http1_conn *conn, const struct http1_fields *fields)
-{
-    uint32_t of_job = fields->repeated & ~(HTTP1_BIT(WEB_FIELD_UNIQUE) - 1);
-
-    return of_job == 0 ||
-           bad_field(conn, (enum web_field)__builtin_ctz(of_job), "is given more than once");
-}
-
-bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fields)
-{
-    if (!check_single(conn, fields) || !read_unique(conn, fields) ||
-        !read_background(conn, fields) || !read_priority(conn, fields) ||
-        !read_start(conn, fields) || !read_times(conn, fields)) {
-        return false;
-    }
-    web_request(conn)->stream = !web_request(conn)->background && fields->events;
+    request->stream = !request->background && fields->events;
     return web_once_read(conn, fields);
-}
-
-static struct job_spec spec_of(const struct http1_conn *conn, struct slice workload,
-                               struct blob *blob)
-{
-    const struct web_options *options = web_shared(conn)->options;
-    const struct web_request *request = web_request(conn);
-    struct job_spec spec = contract_begin(request->pri, request->background, options->job_retries,
-                                          (enum contract_on_fail)options->on_fail);
-    bool good;
-
-    spec.start_kind = request->start_kind;
-    spec.start = request->start;
-    spec.ttr_for = nsec_from_seconds(request->ttr);
-    good = contract_set_unique(&spec, slice_of(request->unique, request->unique_len));
-    ENSURE(good); // its length was checked with the head
-    intake_set_body(&spec, workload, blob);
-    return spec;
 }
 
 void web_submit_refuse(struct http1_conn *conn, enum status status)
@@ -193,10 +156,20 @@ void web_submit_refuse(struct http1_conn *conn, enum status status)
 enum status web_submit_job(struct http1_conn *conn, struct slice workload, struct blob *blob,
                            struct submission *submission)
 {
-    struct job_spec spec = spec_of(conn, workload, blob);
+    const struct web_options *options = web_shared(conn)->options;
+    const struct web_request *request = web_request(conn);
+    struct job_spec spec = contract_begin(request->pri, request->background, options->job_retries,
+                                          (enum contract_on_fail)options->on_fail);
+    bool good;
 
+    spec.start_kind = request->start_kind;
+    spec.start = request->start;
+    spec.ttr_for = nsec_from_seconds(request->ttr);
+    good = contract_set_unique(&spec, slice_of(request->unique, request->unique_len));
+    ENSURE(good); // its length was checked with the head
+    intake_set_body(&spec, workload, blob);
     return contract_submit(conn->shared->broker, conn->wire, conn->session,
-                           web_target_name(&web_request(conn)->target), &spec, submission);
+                           web_target_name(&request->target), &spec, submission);
 }
 
 void web_submit_answer(struct http1_conn *conn, uint64_t id)
@@ -226,25 +199,24 @@ static enum http1_next submit_job(struct http1_conn *conn, struct slice workload
     return HTTP1_NEXT_REQUEST;
 }
 
-// The workload of a GET is its query.
-static enum http1_next submit_query(struct http1_conn *conn, struct slice query)
-{
-    struct blob *blob = blob_new(query.len);
-    enum http1_next next = HTTP1_NEXT_REQUEST;
-
-    if (!blob) {
-        web_refuse_memory(conn);
-    } else if (!http1_decode(query, blob->bytes, &blob->len)) {
-        web_refuse_error(conn, 400, "the query has an incomplete escape");
-    } else {
-        next = submit_job(conn, blob_slice(blob), blob);
-    }
-    blob_unref(blob);
-    return next;
-}
-
 enum http1_next web_submit(struct http1_conn *conn, struct slice body, struct blob *blob)
 {
-    return conn->request->method == HTTP1_GET ? submit_query(conn, web_request(conn)->target.query)
-                                              : submit_job(conn, body, blob);
+    struct slice query = web_request(conn)->target.query;
+    enum http1_next next = HTTP1_NEXT_REQUEST;
+    struct blob *workload;
+
+    if (conn->request->method != HTTP1_GET) {
+        return submit_job(conn, body, blob);
+    }
+    // The workload of a GET is its query.
+    workload = blob_new(query.len);
+    if (!workload) {
+        web_refuse_memory(conn);
+    } else if (!http1_decode(query, workload->bytes, &workload->len)) {
+        web_refuse_error(conn, 400, "the query has an incomplete escape");
+    } else {
+        next = submit_job(conn, blob_slice(workload), workload);
+    }
+    blob_unref(workload);
+    return next;
 }

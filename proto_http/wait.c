@@ -134,31 +134,10 @@ static bool result_fits(struct http1_conn *conn, const struct blob *part)
     return request->result == WEB_RESULT_WHOLE;
 }
 
-static void gather_part(struct http1_conn *conn, struct blob *part)
-{
-    struct output *parts = &web_request(conn)->parts;
-
-    if (result_fits(conn, part)) {
-        append_part(parts, part);
-        if (output_failed(parts)) {
-            wire_drop(conn->wire, "no memory for a result");
-        }
-    }
-}
-
-static void send_result(struct http1_conn *conn, struct blob *last)
-{
-    const struct web_answer answer = answer_about_job(conn, 200, "WORK_COMPLETE");
-    struct output *parts = &web_request(conn)->parts;
-
-    web_answer_head(conn, &answer, output_pending(parts) + (last ? last->len : 0));
-    output_append(&conn->wire->out, parts);
-    append_part(&conn->wire->out, last);
-}
-
 static void answer_complete(struct http1_conn *conn, struct blob *last)
 {
     struct web_answer answer = answer_about_job(conn, 500, NULL);
+    struct output *parts = &web_request(conn)->parts;
 
     (void)result_fits(conn, last);
     switch (web_request(conn)->result) {
@@ -171,17 +150,12 @@ static void answer_complete(struct http1_conn *conn, struct blob *last)
         web_refuse(conn, &answer, "the result is larger than http.max_result");
         break;
     case WEB_RESULT_WHOLE:
-        send_result(conn, last);
+        answer = answer_about_job(conn, 200, "WORK_COMPLETE");
+        web_answer_head(conn, &answer, output_pending(parts) + (last ? last->len : 0));
+        output_append(&conn->wire->out, parts);
+        append_part(&conn->wire->out, last);
         break;
     }
-}
-
-static void answer_exception(struct http1_conn *conn, struct blob *exception)
-{
-    struct web_answer answer = answer_about_job(conn, 500, "WORK_EXCEPTION");
-
-    web_answer_head(conn, &answer, exception ? exception->len : 0);
-    append_part(&conn->wire->out, exception);
 }
 
 static void answer_failed(struct http1_conn *conn, unsigned status, const char *why)
@@ -198,23 +172,33 @@ static void answer_failed(struct http1_conn *conn, unsigned status, const char *
 // Handles an event for a request that is not a stream. True: the request is answered.
 static bool wait_take_event(struct http1_conn *conn, const struct job_event *event)
 {
+    struct output *parts = &web_request(conn)->parts;
+    struct web_answer answer;
+
     switch (event->kind) {
     case JOB_EVENT_PROGRESS:
     case JOB_EVENT_WARNING:
         return false;
     case JOB_EVENT_DATA:
-        gather_part(conn, event->data);
+        if (result_fits(conn, event->data)) {
+            append_part(parts, event->data);
+            if (output_failed(parts)) {
+                wire_drop(conn->wire, "no memory for a result");
+            }
+        }
         return false;
     case JOB_EVENT_RETRIED:
         // The result of the lost attempt does not belong to the next.
-        output_clear(&web_request(conn)->parts);
+        output_clear(parts);
         web_request(conn)->result = WEB_RESULT_WHOLE;
         return false;
     case JOB_EVENT_COMPLETE:
         answer_complete(conn, event->data);
         return true;
     case JOB_EVENT_EXCEPTION:
-        answer_exception(conn, event->data);
+        answer = answer_about_job(conn, 500, "WORK_EXCEPTION");
+        web_answer_head(conn, &answer, event->data ? event->data->len : 0);
+        append_part(&conn->wire->out, event->data);
         return true;
     case JOB_EVENT_FAILED:
         answer_failed(conn, 500, "the job has failed");
@@ -224,31 +208,6 @@ static bool wait_take_event(struct http1_conn *conn, const struct job_event *eve
         return true;
     }
     UNREACHABLE();
-}
-
-// True: the request is answered.
-static bool wait_event(struct http1_conn *conn, const struct watch *watch,
-                       const struct job_event *event)
-{
-    struct web_request *request = web_request(conn);
-
-    ENSURE(conn->request && request->watch == watch);
-    if (request->target.place == WEB_PLACE_JOB) {
-        return web_job_event(conn, event);
-    }
-    if (request->stream) {
-        bool ended = web_stream_event(conn, event);
-
-        // The watch ended with the job, whether or not the connection could be told.
-        request->watch = event->kind >= JOB_EVENT_COMPLETE ? NULL : request->watch;
-        return ended;
-    }
-    wire_hold(conn->wire, event->position);
-    if (!wait_take_event(conn, event)) {
-        return false;
-    }
-    request->watch = NULL;
-    return true;
 }
 
 enum http1_progress web_wait_step(struct http1_conn *conn, struct feed_turn *turn)
@@ -268,8 +227,22 @@ enum http1_progress web_wait_step(struct http1_conn *conn, struct feed_turn *tur
 static void wait_on_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     struct http1_conn *conn = owner;
+    struct web_request *request = web_request(conn);
+    bool answered;
 
-    if (wait_event(conn, watch, event)) {
+    ENSURE(conn->request && request->watch == watch);
+    if (request->target.place == WEB_PLACE_JOB) {
+        answered = web_job_event(conn, event);
+    } else if (request->stream) {
+        answered = web_stream_event(conn, event);
+        // The watch ended with the job, whether or not the connection could be told.
+        request->watch = event->kind >= JOB_EVENT_COMPLETE ? NULL : request->watch;
+    } else {
+        wire_hold(conn->wire, event->position);
+        answered = wait_take_event(conn, event);
+        request->watch = answered ? NULL : request->watch;
+    }
+    if (answered) {
         http1_answered(conn);
     }
     wire_wake(conn->wire);

@@ -128,20 +128,6 @@ static void answer_raw(struct http1_conn *conn, const struct result *result)
     }
 }
 
-static void cancel_job(struct http1_conn *conn, uint64_t id)
-{
-    enum status status = broker_cancel(conn->shared->broker, conn->session, id, false);
-
-    if (status == STATUS_OK) {
-        wire_hold(conn->wire, broker_position(conn->shared->broker));
-        http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
-    } else if (status == STATUS_HELD) {
-        http1_refuse_status(conn, 409, "a worker has the job");
-    } else {
-        http1_caller_refuse(conn, web_target_name(&web_request(conn)->target));
-    }
-}
-
 // Handles can be guessed, and jobs of other protocols have handles, too, so that rights for the
 // queue are checked. A caller who may submit to it may see its jobs: they could be the caller's.
 static bool may_know(const struct http1_conn *conn, struct slice queue)
@@ -185,7 +171,7 @@ static void job_answer(struct http1_conn *conn, uint64_t id, const char *state)
     if (known.ended) {
         wire_hold(conn->wire, broker_results_position(conn->shared->broker));
     }
-    if (web_request(conn)->look.raw) {
+    if (web_request(conn)->job_query.raw) {
         answer_raw(conn, known.ended ? &known.result : NULL);
     } else if (known.lives || known.ended || state) {
         answer_state(conn, known.lives ? &known.info : NULL, known.ended ? &known.result : NULL,
@@ -195,13 +181,22 @@ static void job_answer(struct http1_conn *conn, uint64_t id, const char *state)
     }
 }
 
-static void check_cancel(struct http1_conn *conn, uint64_t id)
+static void cancel_job(struct http1_conn *conn, uint64_t id)
 {
     struct job_known known;
+    enum status status = STATUS_NOT_FOUND;
 
     job_known_of(conn, id, &known);
     if (known.lives) {
-        cancel_job(conn, id);
+        status = broker_cancel(conn->shared->broker, conn->session, id, false);
+    }
+    if (status == STATUS_OK) {
+        wire_hold(conn->wire, broker_position(conn->shared->broker));
+        http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
+    } else if (status == STATUS_HELD) {
+        http1_refuse_status(conn, 409, "a worker has the job");
+    } else if (known.lives) {
+        http1_caller_refuse(conn, web_target_name(&web_request(conn)->target));
     } else {
         http1_refuse_status(conn, 404, "no such job");
     }
@@ -221,7 +216,7 @@ static bool job_read_query(struct http1_conn *conn)
             http1_refuse_status(conn, 400, "the query may have one parameter: wait, in seconds");
             return false;
         }
-        request->look.wait_for = nsec_from_seconds(seconds);
+        request->job_query.wait_for = nsec_from_seconds(seconds);
     }
     return true;
 }
@@ -237,7 +232,7 @@ bool web_job_check(struct http1_conn *conn)
         if (target->name_len > suffix.len &&
             memcmp(target->name + target->name_len - suffix.len, suffix.ptr, suffix.len) == 0) {
             target->name_len -= suffix.len;
-            request->look.raw = true;
+            request->job_query.raw = true;
         }
         if (!job_read_query(conn)) {
             return false;
@@ -247,8 +242,8 @@ bool web_job_check(struct http1_conn *conn)
     if (!known) {
         http1_refuse_status(conn, 404, "no such job");
     } else if (conn->request->method != HTTP1_GET) {
-        check_cancel(conn, request->job_id);
-    } else if (request->look.wait_for > 0) {
+        cancel_job(conn, request->job_id);
+    } else if (request->job_query.wait_for > 0) {
         return true;
     } else {
         job_answer(conn, request->job_id, NULL);
@@ -271,7 +266,7 @@ enum http1_next web_job_begin(struct http1_conn *conn)
         return HTTP1_NEXT_REQUEST;
     }
     output_init(&request->parts, conn->wire->out.pool);
-    conn->wire->deadline_at = nsec_add(broker_now(broker).mono, request->look.wait_for);
+    conn->wire->deadline_at = nsec_add(broker_now(broker).mono, request->job_query.wait_for);
     return HTTP1_NEXT_WAIT;
 }
 

@@ -30,9 +30,17 @@ static const struct folder folders[] = {
     {{"-/leases/", 9}, WEB_PLACE_LEASE},
 };
 
-// The place of a path under /-/. Only the name in a folder may contain escapes.
-static enum web_place own_path_place(struct slice raw, struct web_target *target)
+// The place of a path whose decoded name is in the target. Under /-/, only the name in a folder may
+// contain escapes.
+static enum web_place path_place(struct slice raw, struct web_target *target)
 {
+    struct slice name = slice_of(target->name, target->name_len);
+
+    if (!starts_with(name, SLICE(OWN_PATH))) {
+        // Only an escape, which makes the name shorter, can produce a NUL.
+        return name.len < raw.len && memchr(name.ptr, 0, name.len) ? WEB_PLACE_NONE
+                                                                   : WEB_PLACE_FUNCTION;
+    }
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         size_t len = folders[i].path.len;
 
@@ -43,18 +51,6 @@ static enum web_place own_path_place(struct slice raw, struct web_target *target
         }
     }
     return slice_equal(raw, SLICE(WORK_PATH)) ? WEB_PLACE_WORK : WEB_PLACE_UNKNOWN;
-}
-
-static enum web_place path_place(struct slice raw, struct web_target *target)
-{
-    struct slice name = slice_of(target->name, target->name_len);
-
-    if (starts_with(name, SLICE(OWN_PATH))) {
-        return own_path_place(raw, target);
-    }
-    // Only an escape, which makes the name shorter, can produce a NUL.
-    return name.len < raw.len && memchr(name.ptr, 0, name.len) ? WEB_PLACE_NONE
-                                                               : WEB_PLACE_FUNCTION;
 }
 
 // False if the name is invalid: an escape is incomplete, or the name is too long.

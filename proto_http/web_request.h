@@ -75,7 +75,7 @@ enum web_result {
 };
 
 // A request for the state of a job.
-struct web_look {
+struct web_job_query {
     bool raw;        // only the data of its result
     nsec_t wait_for; // its end; 0: do not wait
 };
@@ -134,9 +134,9 @@ struct web_request {
     uint64_t position;        // of the store, that the last event waits for
 
     union {
-        struct web_work work;     // WEB_PLACE_WORK
-        struct web_action action; // WEB_PLACE_LEASE
-        struct web_look look;     // WEB_PLACE_JOB
+        struct web_work work;           // WEB_PLACE_WORK
+        struct web_action action;       // WEB_PLACE_LEASE
+        struct web_job_query job_query; // WEB_PLACE_JOB
     };
 
     struct web_target target; // last: its name is not cleared

@@ -64,42 +64,37 @@ struct args {
     unsigned queues;
 };
 
-static bool read_parameter(struct http1_conn *conn, const struct arg_kind *kind, struct slice value,
-                           uint64_t *number)
-{
-    return (digits_read(value, number) && *number >= kind->least && *number <= kind->most) ||
-           bad_parameter(conn, kind->name, "is not a number in the allowed range");
-}
-
-static bool read_arg(struct http1_conn *conn, struct slice name, struct slice value,
-                     struct args *args)
-{
-    if (slice_equal(name, SLICE("queue"))) {
-        return (++args->queues <= QUEUES_MAX ||
-                bad_parameter(conn, "queue", "is given too often")) &&
-               check_queue(conn, value);
-    }
-    for (int i = 0; i < ARGS; i++) {
-        if (slice_equal(name, slice_str(kinds[i].name))) {
-            if (args->present[i]) {
-                return bad_parameter(conn, kinds[i].name, "is given more than once");
-            }
-            args->present[i] = true;
-            return read_parameter(conn, &kinds[i], value, &args->numbers[i]);
-        }
-    }
-    return web_refuse_status(
-        conn, 400, "unknown parameter in the query; allowed are queue, wait, ttr and max");
-}
-
 static bool read_args(struct http1_conn *conn, struct args *args)
 {
     struct slice query = web_request(conn)->target.query;
     struct slice name, value;
 
     while (http1_query_next(&query, &name, &value)) {
-        if (!read_arg(conn, name, value, args)) {
-            return false;
+        int i = 0;
+
+        if (slice_equal(name, SLICE("queue"))) {
+            if (++args->queues > QUEUES_MAX) {
+                return bad_parameter(conn, "queue", "is given too often");
+            }
+            if (!check_queue(conn, value)) {
+                return false;
+            }
+            continue;
+        }
+        while (i < ARGS && !slice_equal(name, slice_str(kinds[i].name))) {
+            i++;
+        }
+        if (i == ARGS) {
+            return web_refuse_status(
+                conn, 400, "unknown parameter in the query; allowed are queue, wait, ttr and max");
+        }
+        if (args->present[i]) {
+            return bad_parameter(conn, kinds[i].name, "is given more than once");
+        }
+        args->present[i] = true;
+        if (!digits_read(value, &args->numbers[i]) || args->numbers[i] < kinds[i].least ||
+            args->numbers[i] > kinds[i].most) {
+            return bad_parameter(conn, kinds[i].name, "is not a number in the allowed range");
         }
     }
     return args->queues > 0 || bad_parameter(conn, "queue", "is missing");
@@ -250,45 +245,31 @@ static uint32_t take_more(struct http1_conn *conn, const struct job *first, uint
     return count;
 }
 
-static enum status lease_all(struct http1_conn *conn, const uint64_t *ids, uint32_t count)
-{
-    struct web_holder *holder = work_of(conn)->holder;
-    enum status status = web_holder_room(holder, count);
-
-    for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
-        const struct job *job = broker_find(conn->shared->broker, ids[i]);
-
-        status = web_lease_add(holder, ids[i], limit_of(conn, job));
-    }
-    return status;
-}
-
-static enum http1_progress answer_batch(struct http1_conn *conn)
-{
-    struct web_work *work = work_of(conn);
-    enum status status;
-
-    if (!work->multipart) {
-        status = web_batch_begin(conn, work->holder, &work->batch);
-        return status == STATUS_OK ? HTTP1_WROTE : refuse_work(conn, status);
-    }
-    status = web_batch_multipart(conn, work->holder);
-    return status == STATUS_OK ? hand_over(conn) : refuse_work(conn, status);
-}
-
 // Answers with that job, and further ones if a batch is wanted.
 static enum http1_progress answer_jobs(struct http1_conn *conn, const struct job *job)
 {
     struct web_work *work = work_of(conn);
     uint64_t ids[WEB_BATCH_MAX];
     uint32_t count = take_more(conn, job, ids);
-    enum status status = lease_all(conn, ids, count);
+    enum status status = web_holder_room(work->holder, count);
 
+    for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
+        job = broker_find(conn->shared->broker, ids[i]);
+        status = web_lease_add(work->holder, ids[i], limit_of(conn, job));
+    }
     if (status != STATUS_OK) {
         return refuse_work(conn, status);
     }
     web_holder_take_no_more(work->holder);
-    return work->max > 0 ? answer_batch(conn) : answer_one(conn);
+    if (work->max == 0) {
+        return answer_one(conn);
+    }
+    status = work->multipart ? web_batch_multipart(conn, work->holder)
+                             : web_batch_begin(conn, work->holder, &work->batch);
+    if (status != STATUS_OK) {
+        return refuse_work(conn, status);
+    }
+    return work->multipart ? hand_over(conn) : HTTP1_WROTE;
 }
 
 // Takes a job, or begins to wait for one.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lease_about {
+struct lease_description {
     struct job_info info;
     uint64_t attempt;
     int64_t deadline_ms; // Unix time
@@ -27,16 +27,17 @@ static int64_t deadline_of(const struct broker *broker, const struct job_info *i
 }
 
 static void read_lease(const struct web_shared *shared, const struct web_lease *lease,
-                       struct lease_about *about)
+                       struct lease_description *description)
 {
     const struct broker *broker = shared->http1.broker;
 
-    broker_job_info(broker, broker_find(broker, lease->job_id), &about->info);
-    about->attempt = (uint64_t)about->info.attempts + 1;
-    about->deadline_ms = deadline_of(broker, &about->info);
-    about->handle_len =
-        (size_t)(handle_write(&shared->handles, lease->job_id, about->handle) - about->handle);
-    lease_token_write(&lease->token, about->token);
+    broker_job_info(broker, broker_find(broker, lease->job_id), &description->info);
+    description->attempt = (uint64_t)description->info.attempts + 1;
+    description->deadline_ms = deadline_of(broker, &description->info);
+    description->handle_len =
+        (size_t)(handle_write(&shared->handles, lease->job_id, description->handle) -
+                 description->handle);
+    lease_token_write(&lease->token, description->token);
 }
 
 static char *put_text(char *to, struct slice text)
@@ -57,20 +58,22 @@ static char *put_number_header(char *to, struct slice header, uint64_t number)
 
 size_t lease_headers_write(const struct web_shared *shared, const struct web_lease *lease, char *to)
 {
-    struct lease_about about;
+    struct lease_description description;
     char *at = to;
 
-    read_lease(shared, lease, &about);
+    read_lease(shared, lease, &description);
     at = put_text(at, SLICE("X-Gearman-Job-Handle: "));
-    at = put_text(put_text(at, slice_of(about.handle, about.handle_len)), SLICE("\r\n"));
-    if (about.info.key_kind == KEY_NAME) {
-        at = put_name_header(at, SLICE("X-Gearman-Unique: "), about.info.key);
+    at =
+        put_text(put_text(at, slice_of(description.handle, description.handle_len)), SLICE("\r\n"));
+    if (description.info.key_kind == KEY_NAME) {
+        at = put_name_header(at, SLICE("X-Gearman-Unique: "), description.info.key);
     }
-    at = put_name_header(at, SLICE("X-Tandem-Queue: "), queue_name(about.info.queue));
-    at = put_number_header(at, SLICE("X-Tandem-Attempt: "), about.attempt);
-    at = put_number_header(at, SLICE("X-Tandem-Deadline: "), (uint64_t)about.deadline_ms);
+    at = put_name_header(at, SLICE("X-Tandem-Queue: "), queue_name(description.info.queue));
+    at = put_number_header(at, SLICE("X-Tandem-Attempt: "), description.attempt);
+    at = put_number_header(at, SLICE("X-Tandem-Deadline: "), (uint64_t)description.deadline_ms);
     at = put_text(at, SLICE("X-Tandem-Lease: "));
-    at = put_text(put_text(at, slice_of(about.token, sizeof about.token)), SLICE("\r\n"));
+    at = put_text(put_text(at, slice_of(description.token, sizeof description.token)),
+                  SLICE("\r\n"));
     return (size_t)(at - to);
 }
 
@@ -86,16 +89,17 @@ void lease_deadline_write(const struct web_shared *shared, const struct web_leas
 
 json_t *lease_describe(const struct web_shared *shared, const struct web_lease *lease)
 {
-    struct lease_about about;
+    struct lease_description description;
     json_t *object;
 
-    read_lease(shared, lease, &about);
-    object = json_pack("{s:s%, s:s%, s:o, s:I, s:I}", "lease", about.token, sizeof about.token,
-                       "handle", about.handle, about.handle_len, "queue",
-                       web_name_json(queue_name(about.info.queue)), "attempt",
-                       (json_int_t)about.attempt, "deadline", (json_int_t)about.deadline_ms);
-    if (object && about.info.key_kind == KEY_NAME &&
-        json_object_set_new(object, "unique", web_name_json(about.info.key)) != 0) {
+    read_lease(shared, lease, &description);
+    object =
+        json_pack("{s:s%, s:s%, s:o, s:I, s:I}", "lease", description.token,
+                  sizeof description.token, "handle", description.handle, description.handle_len,
+                  "queue", web_name_json(queue_name(description.info.queue)), "attempt",
+                  (json_int_t)description.attempt, "deadline", (json_int_t)description.deadline_ms);
+    if (object && description.info.key_kind == KEY_NAME &&
+        json_object_set_new(object, "unique", web_name_json(description.info.key)) != 0) {
         json_decref(object);
         return NULL;
     }
@@ -107,7 +111,7 @@ json_t *lease_describe(const struct web_shared *shared, const struct web_lease *
 //
 
 struct batch_item {
-    char *about;       // owned: the object without its closing brace; NULL once it is written
+    char *object;      // owned: the object without its closing brace; NULL once it is written
     struct blob *body; // a reference
 };
 
@@ -136,12 +140,12 @@ static bool batch_add(struct http1_conn *conn, const struct web_lease *lease,
     struct batch_item *item = &batch->items[batch->count];
     json_t *object = lease_describe(web_shared(conn), lease);
 
-    item->about = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    item->object = object ? json_dumps(object, JSON_COMPACT) : NULL;
     json_decref(object);
     item->body = body_ref(broker_find(conn->shared->broker, lease->job_id));
     batch->count++;
     batch->bytes += item->body ? item->body->len : 0;
-    return item->about && item->body;
+    return item->object && item->body;
 }
 
 _Static_assert(HTTP1_ANSWER_MAX + WEB_BATCH_MAX * OUTPUT_DELIVERY <= OUTPUT_CHUNK,
@@ -206,21 +210,21 @@ static void batch_put(struct http1_conn *conn, const struct web_batch *batch, st
     http1_piece(&conn->wire->out, batch->chunked, &text, 1);
 }
 
-static void batch_put_about(struct http1_conn *conn, struct web_batch *batch)
+static void batch_put_object(struct http1_conn *conn, struct web_batch *batch)
 {
     struct batch_item *item = &batch->items[batch->next];
 
-    if (item->about) {
+    if (item->object) {
         // The body follows, then the closing brace.
         struct slice parts[] = {
             batch->next == 0 ? SLICE("{\"jobs\":[") : SLICE(","),
-            slice_of(item->about, strlen(item->about) - 1),
+            slice_of(item->object, strlen(item->object) - 1),
             SLICE(",\"body\":"),
         };
 
         http1_piece(&conn->wire->out, batch->chunked, parts, sizeof parts / sizeof *parts);
-        free(item->about);
-        item->about = NULL;
+        free(item->object);
+        item->object = NULL;
     }
 }
 
@@ -237,7 +241,7 @@ enum http1_progress web_batch_step(struct http1_conn *conn, struct web_batch *ba
     if (!json_body_check(&batch->body)) {
         return HTTP1_WROTE;
     }
-    batch_put_about(conn, batch);
+    batch_put_object(conn, batch);
     len = json_body_write(&batch->body, text, &ended);
     batch_put(conn, batch, slice_of(text, len));
     if (ended) {
@@ -264,7 +268,7 @@ void web_batch_free(struct web_batch *batch)
         return;
     }
     for (uint32_t i = 0; i < batch->count; i++) {
-        free(batch->items[i].about);
+        free(batch->items[i].object);
         blob_unref(batch->items[i].body);
     }
     json_body_end(&batch->body);

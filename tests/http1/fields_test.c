@@ -27,7 +27,7 @@ static bool reads(const char *text, struct http1_fields *fields)
 {
     struct http1_head_scan scan = {0};
     struct http1_names names;
-    enum http1_head_verdict verdict;
+    enum http1_head_result verdict;
 
     http1_names_begin(&names, own, OWN_COUNT);
     memset(fields, 0xff, sizeof *fields);
@@ -209,7 +209,7 @@ static void a_head_is_read_as_it_is_written(void **state)
 // it refuses as one that it does not know.
 static const struct missed {
     const char *check, *text;
-    enum http1_head_verdict verdict;
+    enum http1_head_result verdict;
 } all_missed[] = {
     {"method_is_token", "G(T / HTTP/1.1\r\n\r\n", HTTP1_HEAD_BAD},
     {"target_is_visible", "GET /\t HTTP/1.1\r\n\r\n", HTTP1_HEAD_BAD},

@@ -22,8 +22,8 @@
 // Headers that are read.
 enum { FIELD_A = HTTP1_FIELD_COUNT, FIELD_B_C, FIELD_D };
 
-static enum http1_head_verdict read_more(struct http1_head_scan *scan, struct slice input,
-                                         struct http1_fields *fields)
+static enum http1_head_result read_more(struct http1_head_scan *scan, struct slice input,
+                                        struct http1_fields *fields)
 {
     static const char *const own[] = {"A", "B-c", "D"};
     struct http1_names names;
@@ -32,7 +32,7 @@ static enum http1_head_verdict read_more(struct http1_head_scan *scan, struct sl
     return http1_head_read(scan, input, HEAD_MOST, &names, fields);
 }
 
-static enum http1_head_verdict read_whole(struct slice input, struct http1_fields *fields)
+static enum http1_head_result read_whole(struct slice input, struct http1_fields *fields)
 {
     struct http1_head_scan scan = {0};
 

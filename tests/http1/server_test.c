@@ -129,7 +129,7 @@ static void begin_request(struct server *server, const struct http1_fields *fiel
 static bool take_head(struct server *server, struct slice *input)
 {
     struct http1_fields fields;
-    enum http1_head_verdict verdict =
+    enum http1_head_result verdict =
         http1_head_read(&server->scan, *input, HEAD_MOST, &server->names, &fields);
 
     switch (verdict) {
