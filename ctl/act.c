@@ -2,7 +2,6 @@
 #include "ctl/commands.h"
 
 #include "core/base/macros.h"
-#include "ctl/command.h"
 #include "ctl/facts.h"
 #include "ctl/operations.h"
 #include "ctl/print/need.h"

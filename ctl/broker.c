@@ -4,11 +4,9 @@
 
 #include "ctl/commands.h"
 
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/print/grid.h"
 #include "ctl/print/need.h"
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <string.h>

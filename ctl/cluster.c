@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/print/grid.h"
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <poll.h>

@@ -58,7 +58,7 @@ enum outcome command_confirm(struct context *context, const char *question)
     if (yes) {
         return OUTCOME_DONE;
     }
-    if (!context->screen.talks) {
+    if (!context->screen.asks) {
         return problem_set(context->problem, OUTCOME_UNCONFIRMED,
                            "\"%s\" needs a confirmation: use a terminal, or --yes", question);
     }

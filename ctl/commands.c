@@ -3,7 +3,7 @@
 // All commands, in the order of the help.
 
 #include "ctl/commands.h"
-#include "ctl/command.h"
+
 #include "ctl/operations.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ const struct command commands[] = {
      false, run_act, "Moves jobs to another queue.",
      "With --back, dead letters go to their original queues, with all attempts available again."},
     {"clear", "QUEUE", 1, 1, WORD_QUEUE, FILTER, false, run_clear,
-     "Deletes all jobs of a queue, or those that match.",
+     "Deletes all jobs of a queue, or the jobs that match.",
      "It prints the number of jobs and asks, unless --yes is given."},
     {"pause", "QUEUE | --queues GLOB", 0, 1, WORD_QUEUE, FOR_JSON | FOR_PAUSE, false,
      run_pause, "Pauses a queue.", NULL},

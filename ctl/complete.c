@@ -2,9 +2,7 @@
 #include "ctl/complete.h"
 
 #include "core/base/macros.h"
-#include "ctl/api/call.h"
 #include "ctl/command.h"
-#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
 #include "ctl/print/units.h"

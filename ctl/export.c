@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/import_lines.h"
 #include "ctl/print/need.h"
-#include "ctl/print/screen.h"
 #include "ctl/print/signals.h"
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <errno.h>
@@ -288,7 +285,7 @@ static void show_export_progress(const struct export *export)
 {
     uint64_t count = export->sort->count;
 
-    if (export->context->screen.shows) {
+    if (export->context->screen.shows_progress) {
         struct text words = {0};
 
         units_add_noun(&words, count, "job");
@@ -302,7 +299,7 @@ static enum outcome estimate_total(struct export *export)
     struct reply reply = {0};
     enum outcome outcome = OUTCOME_DONE;
 
-    if (export->context->screen.shows && !export->context->options->queues) {
+    if (export->context->screen.shows_progress && !export->context->options->queues) {
         outcome = command_ask(export->context, "GET", "/api/v1/process", NULL, &reply);
         export->total =
             field_count(reply.json, "jobs.ready") + field_count(reply.json, "jobs.delayed") +
@@ -327,7 +324,7 @@ static enum outcome fetch_all(struct export *export)
                                   "interrupted: nothing was written");
         }
     }
-    if (export->context->screen.shows) {
+    if (export->context->screen.shows_progress) {
         progress_clear();
     }
     return outcome;
@@ -448,7 +445,7 @@ enum outcome run_export(struct context *context)
         context->count > 0 && strcmp(context->words[0], "-") != 0 ? context->words[0] : NULL;
     struct export export = {.context = context};
     struct output_file to = {0};
-    struct text said = {0};
+    struct text summary = {0};
     enum outcome outcome = find_output(context, path, &to);
 
     if (outcome == OUTCOME_DONE) {
@@ -468,14 +465,14 @@ enum outcome run_export(struct context *context)
         outcome = context->problem->outcome;
     }
     if (outcome == OUTCOME_DONE) {
-        units_add_noun(&said, export.sort->count, "job");
-        (void)fprintf(stderr, "%s exported.\n", text_string(&said));
+        units_add_noun(&summary, export.sort->count, "job");
+        (void)fprintf(stderr, "%s exported.\n", text_string(&summary));
     }
     signals_release_stops();
     sort_free(export.sort);
     text_free(&export.line);
     text_free(&export.next);
-    text_free(&said);
+    text_free(&summary);
     free(to.path);
     free(to.copy);
     return outcome;

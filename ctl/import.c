@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/api/call.h"
 #include "ctl/import_lines.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"
@@ -185,14 +184,14 @@ static void import_state_forget(const char *path)
 
 static void report_refused_line(struct import *import, uint64_t line, struct slice why)
 {
-    struct text said = {0};
+    struct text escaped = {0};
 
     if (import->refused++ < REFUSALS_TOLD) {
-        text_add_escaped(&said, why, false);
+        text_add_escaped(&escaped, why, false);
         (void)fprintf(stderr, "tandemctl: %s, line %" PRIu64 ": %s\n", import->context->words[0],
-                      line, text_string(&said));
+                      line, text_string(&escaped));
     }
-    text_free(&said);
+    text_free(&escaped);
 }
 
 // Adds a line. The caller adds the lines in order.
@@ -218,35 +217,35 @@ static enum outcome take_import_reply(struct import *import, const struct line_r
                                       const struct answer *answer)
 {
     struct problem *problem = import->context->problem;
-    json_t *said = json_loadb(text_string(&answer->body), answer->body.len, 0, NULL);
+    json_t *reply = json_loadb(text_string(&answer->body), answer->body.len, 0, NULL);
     enum outcome outcome = OUTCOME_DONE;
     json_t *line;
     size_t i;
 
     import->next = range->first + range->count;
-    if (!field_is_set(said, "counts")) {
+    if (!field_is_set(reply, "counts")) {
         outcome = problem_set(problem, OUTCOME_FAILED,
                               "the answer to the request from line %" PRIu64 " on is incomplete",
                               range->first);
         import->next = range->first;
     }
-    json_array_foreach(json_object_get(said, "lines"), i, line)
+    json_array_foreach(json_object_get(reply, "lines"), i, line)
     {
         if (field_is_set(line, "error")) {
             report_refused_line(import, range->first + field_count(line, "line") - 1,
                                 field_text(line, "error"));
         }
     }
-    import->imported += field_count(said, "counts.imported");
-    import->joined += field_count(said, "counts.joined");
-    if (field_is_set(said, "stopped")) {
-        struct slice why = field_text(said, "stopped.error");
+    import->imported += field_count(reply, "counts.imported");
+    import->joined += field_count(reply, "counts.joined");
+    if (field_is_set(reply, "stopped")) {
+        struct slice why = field_text(reply, "stopped.error");
 
-        import->next = range->first + field_count(said, "stopped.line") - 1;
+        import->next = range->first + field_count(reply, "stopped.line") - 1;
         outcome = problem_set(problem, OUTCOME_NOT_NOW, "line %" PRIu64 " was not imported: %.*s",
                               import->next, (int)why.len, why.ptr);
     }
-    json_decref(said);
+    json_decref(reply);
     return outcome;
 }
 
@@ -345,7 +344,7 @@ static enum outcome send_collected(struct import *import)
         !import_state_save(path, import->next, import->context->problem)) {
         return import->context->problem->outcome;
     }
-    if (import->context->screen.shows) {
+    if (import->context->screen.shows_progress) {
         struct text words = {0};
         uint64_t done, total;
 
@@ -410,7 +409,7 @@ static enum outcome finish_import(struct import *import, enum outcome outcome)
 {
     const char *path = import_lines_path(import->source);
 
-    if (import->context->screen.shows) {
+    if (import->context->screen.shows_progress) {
         progress_clear();
     }
     if (outcome == OUTCOME_USAGE) {

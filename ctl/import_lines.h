@@ -2,15 +2,15 @@
 #ifndef TANDEM_CTL_IMPORT_LINES_H
 #define TANDEM_CTL_IMPORT_LINES_H
 
+// The jobs to import, as lines of JSON: from a file, from standard input, or from the store of
+// another broker (transfer/source.h).
+
 #include "core/base/slice.h"
 #include "ctl/api/outcome.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// The jobs to import, as lines of JSON: from a file, from standard input, or from the store of
-// another broker (transfer/source.h).
 
 // No broker accepts a larger job, even if its body is in base64.
 #define LINE_MOST ((size_t)1536 * 1024 * 1024)

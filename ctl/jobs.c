@@ -2,11 +2,9 @@
 #include "ctl/commands.h"
 
 #include "core/base/utf8.h"
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
 #include "ctl/print/need.h"
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
 
 #include "core/base/log.h"
 #include "ctl/facts.h"
-#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 #include "journal/file/examine.h"

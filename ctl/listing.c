@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/listing.h"
 
-#include "ctl/api/call.h"
 #include "ctl/print/need.h"
 
 #include <stdio.h>

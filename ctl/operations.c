@@ -78,7 +78,7 @@ static void show_operation_progress(const struct context *context, const json_t 
 {
     struct text words = {0};
 
-    if (context->screen.shows) {
+    if (context->screen.shows_progress) {
         text_format(&words, "%s of %s, %s %s",
                     units_count(field_count(operation, "looked_at")).text,
                     units_count(field_count(operation, "total")).text,
@@ -147,7 +147,7 @@ static enum outcome follow_operation(struct context *context, struct reply *repl
                 outcome == OUTCOME_INTERRUPTED ? cancel_operation(context, id, reply) : outcome;
         }
     }
-    if (context->screen.shows) {
+    if (context->screen.shows_progress) {
         progress_clear();
     }
     return outcome == OUTCOME_DONE ? operation_outcome(context, reply->json) : outcome;

@@ -4,7 +4,6 @@
 #include "ctl/command.h"
 #include "ctl/complete.h"
 #include "ctl/print/need.h"
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <stdio.h>

@@ -5,12 +5,10 @@
 #include "ctl/commands.h"
 
 #include "core/base/digits.h"
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
 #include "ctl/listing.h"
 #include "ctl/operations.h"
 #include "ctl/print/need.h"
-#include "ctl/print/text.h"
 #include "ctl/print/units.h"
 
 #include <string.h>

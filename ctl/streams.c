@@ -2,9 +2,7 @@
 #include "ctl/commands.h"
 
 #include "ctl/api/events.h"
-#include "ctl/api/call.h"
 #include "ctl/facts.h"
-#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/units.h"

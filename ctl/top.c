@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/api/call.h"
 #include "ctl/print/signals.h"
 #include "ctl/print/terminal.h"
 #include "ctl/top_view.h"
@@ -200,7 +199,7 @@ static void take_keys(struct top *top)
 
 static void take_signals(struct top *top)
 {
-    signals_look();
+    signals_drain();
     if (signals_stop()) {
         top->ends = true;
     }
@@ -357,7 +356,7 @@ enum outcome run_top(struct context *context)
     struct top top = {.context = context, .interval = context->options->interval};
     enum outcome outcome;
 
-    if (!context->screen.talks || !context->screen.terminal) {
+    if (!context->screen.asks || !context->screen.terminal) {
         return problem_set(context->problem, OUTCOME_USAGE, NO_TERMINAL);
     }
     if (top.interval < 0) {

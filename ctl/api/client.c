@@ -32,7 +32,7 @@ struct client {
     int fds[2];
     bool (*stops)(void *context);
     void *stops_context;
-    char said[CURL_ERROR_SIZE]; // error message of curl
+    char curl_error[CURL_ERROR_SIZE]; // its message
 };
 
 // A request in progress.
@@ -366,7 +366,7 @@ static void set_request(struct exchange *exchange, const char *url, struct curl_
     (void)curl_easy_setopt(easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
     (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->said);
+    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->curl_error);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_answer);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -416,7 +416,7 @@ static enum outcome set_curl_problem(const struct exchange *exchange, CURLcode r
                                      struct problem *problem)
 {
     const struct client *client = exchange->client;
-    const char *said = *client->said ? client->said : curl_easy_strerror(result);
+    const char *message = *client->curl_error ? client->curl_error : curl_easy_strerror(result);
 
     if (exchange->too_large) {
         return problem_set(problem, OUTCOME_FAILED, "the answer of %s is larger than %zu MiB",
@@ -426,7 +426,7 @@ static enum outcome set_curl_problem(const struct exchange *exchange, CURLcode r
         return problem_set(problem, OUTCOME_UNREACHABLE,
                            "no broker answers at %s (%s). Is tandemd running, and is this its "
                            "admin.listen? Give another address with --address or TANDEM_ADDRESS",
-                           client->name, said);
+                           client->name, message);
     }
     if (result == CURLE_OPERATION_TIMEDOUT) {
         return problem_set(problem, OUTCOME_UNREACHABLE,
@@ -437,11 +437,11 @@ static enum outcome set_curl_problem(const struct exchange *exchange, CURLcode r
         return problem_set(problem, OUTCOME_UNREACHABLE,
                            "%s is not trusted (%s): give the file of its certificate authority "
                            "with --cacert",
-                           client->name, said);
+                           client->name, message);
     }
     if (result == CURLE_SSL_CERTPROBLEM) {
         return problem_set(problem, OUTCOME_USAGE,
-                           "the certificate of --cert and --key cannot be used (%s)", said);
+                           "the certificate of --cert and --key cannot be used (%s)", message);
     }
     if (result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_WEIRD_SERVER_REPLY) {
         return problem_set(problem, OUTCOME_UNREACHABLE,
@@ -449,7 +449,7 @@ static enum outcome set_curl_problem(const struct exchange *exchange, CURLcode r
                            "admin.listen, or another of its ports?",
                            client->name);
     }
-    return problem_set(problem, OUTCOME_UNREACHABLE, "%s: %s", client->name, said);
+    return problem_set(problem, OUTCOME_UNREACHABLE, "%s: %s", client->name, message);
 }
 
 enum outcome client_send(struct client *client, const struct request *request,
@@ -462,7 +462,7 @@ enum outcome client_send(struct client *client, const struct request *request,
     bool finished;
 
     answer_free(answer);
-    *client->said = '\0';
+    *client->curl_error = '\0';
     text_put(&url, text_string(&client->address.base));
     text_put(&url, request->path);
     set_request(&exchange, text_string(&url), headers);

@@ -206,7 +206,7 @@ enum outcome migration_run(const struct migration_settings *settings, struct pro
     signals_catch_stops();
     outcome = migration_end(&migration, migration_move_all(&migration));
     signals_release_stops();
-    if (migration.screen.shows) {
+    if (migration.screen.shows_progress) {
         progress_clear();
     }
     remote_close(migration.source);

@@ -104,7 +104,7 @@ void report_spoilt(struct migration *migration, const struct item *item)
 
 static bool report_flush(struct migration *migration)
 {
-    if (migration->out.len > 0 && migration->screen.shows) {
+    if (migration->out.len > 0 && migration->screen.shows_progress) {
         progress_clear();
     }
     if (migration->out.len > 0 && !screen_write(&migration->out)) {
@@ -122,18 +122,18 @@ bool report_progress(struct migration *migration)
     nsec_t now = remote_now();
     struct text words = {0};
 
-    if (now - migration->said_at >= (migration->screen.shows ? BAR_EACH : LINE_EACH)) {
+    if (now - migration->said_at >= (migration->screen.shows_progress ? BAR_EACH : LINE_EACH)) {
         migration->said_at = now;
         text_format(&words, "%s of about %s jobs moved", units_count(moved).text,
                     units_count(total > moved ? total : moved).text);
-        if (!migration->screen.shows) {
+        if (!migration->screen.shows_progress) {
             report_line(migration, "%s", text_string(&words));
         }
         if (!report_flush(migration)) {
             text_free(&words);
             return false;
         }
-        if (migration->screen.shows) {
+        if (migration->screen.shows_progress) {
             progress_draw(moved, total, text_string(&words));
         }
         text_free(&words);

@@ -2,7 +2,6 @@
 #include "ctl/print/grid.h"
 
 #include "core/base/macros.h"
-#include "ctl/print/text.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
@@ -86,17 +85,17 @@ static void close_cell(struct grid *grid, enum style style, size_t at)
     grid->widths[column] = larger(grid->widths[column], width);
 }
 
-void grid_cell(struct grid *grid, enum style style, struct slice other_peoples)
+void grid_cell(struct grid *grid, enum style style, struct slice untrusted)
 {
     size_t at = grid->text.len;
 
-    text_add_escaped(&grid->text, other_peoples, false);
+    text_add_escaped(&grid->text, untrusted, false);
     close_cell(grid, style, at);
 }
 
-void grid_string(struct grid *grid, enum style style, const char *other_peoples)
+void grid_string(struct grid *grid, enum style style, const char *untrusted)
 {
-    grid_cell(grid, style, slice_str(other_peoples));
+    grid_cell(grid, style, slice_str(untrusted));
 }
 
 void grid_format(struct grid *grid, enum style style, const char *format, ...)
@@ -145,7 +144,7 @@ static size_t column_width(const struct grid *grid, size_t column)
     size_t others = 0;
     size_t left;
 
-    if (!grid->columns[column].gives || grid->width == 0) {
+    if (!grid->columns[column].flexible || grid->width == 0) {
         return grid->widths[column];
     }
     for (size_t i = 0; i < grid->count; i++) {

@@ -19,7 +19,7 @@
 struct grid_column {
     const char *title; // NULL ends the list
     bool right;        // aligned right
-    bool gives;        // cut, with a mark, if the table is wider than the terminal
+    bool flexible;     // cut, with a mark, if the table is wider than the terminal
 };
 
 struct grid;
@@ -29,8 +29,8 @@ struct grid *grid_new(const struct grid_column *columns, size_t width, bool colo
 void grid_free(struct grid *grid);
 
 // Adds the next cell of the row. The last column ends the row.
-void grid_cell(struct grid *grid, enum style style, struct slice other_peoples);
-void grid_string(struct grid *grid, enum style style, const char *other_peoples);
+void grid_cell(struct grid *grid, enum style style, struct slice untrusted);
+void grid_string(struct grid *grid, enum style style, const char *untrusted);
 void grid_format(struct grid *grid, enum style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Adds a number, in a faint style if it is 0.

@@ -17,8 +17,8 @@ void screen_find(struct screen *screen)
     struct winsize size;
 
     *screen = (struct screen){.terminal = isatty(STDOUT_FILENO) == 1};
-    screen->shows = isatty(STDERR_FILENO) == 1;
-    screen->talks = screen->shows && isatty(STDIN_FILENO) == 1;
+    screen->shows_progress = isatty(STDERR_FILENO) == 1;
+    screen->asks = screen->shows_progress && isatty(STDIN_FILENO) == 1;
     screen->colour = screen->terminal && !(no_colour && *no_colour) && kind && *kind &&
                      strcmp(kind, "dumb") != 0;
     if (screen->terminal) {

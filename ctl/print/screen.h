@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 struct screen {
-    bool terminal; // standard output is a terminal
-    bool talks;    // standard input and standard error are terminals: questions are possible
-    bool shows;    // standard error is a terminal: progress can be shown
-    bool colour;   // standard output shows colours, and NO_COLOR is not set
-    size_t width;  // columns of standard output; 0: not a terminal
+    bool terminal;       // standard output is a terminal
+    bool asks;           // standard input and standard error are terminals: questions are possible
+    bool shows_progress; // standard error is a terminal
+    bool colour;         // standard output shows colours, and NO_COLOR is not set
+    size_t width;        // columns of standard output; 0: not a terminal
     size_t height;
 };
 

@@ -71,7 +71,7 @@ int signals_fd(void)
     return ends[0];
 }
 
-void signals_look(void)
+void signals_drain(void)
 {
     char bytes[64];
 
@@ -87,7 +87,7 @@ int signals_stop(void)
 bool signals_stopped(void *unused)
 {
     (void)unused;
-    signals_look();
+    signals_drain();
     return signals_stop() != 0;
 }
 

@@ -14,10 +14,10 @@ void signals_release_stops(void);
 // From now on SIGWINCH, SIGTSTP and SIGCONT set flags.
 void signals_catch_terminal(void);
 
-// Readable after a signal until signals_look(); -1 if no signals are caught.
+// Readable after a signal until signals_drain(); -1 if no signals are caught.
 int signals_fd(void);
 // Drains the descriptor.
-void signals_look(void);
+void signals_drain(void);
 
 // The signal that requested a stop last; 0: none.
 int signals_stop(void);
