@@ -278,16 +278,6 @@ static void choice_step_open_queue(struct choice_search *search)
     search->bound = open_queues_after(broker, &here, !search->weighs);
 }
 
-static struct job *choice_of_one(struct session *session, struct subscription **by)
-{
-    struct subscription *only =
-        list_item(list_first(&session->subscribed), struct subscription, in_session);
-    const struct queue *queue = subscription_queue(only);
-
-    *by = only;
-    return queue->closed || only->barred ? NULL : job_in_tree(tree_first(&queue->ready));
-}
-
 // APART is worth 1 % of a background job, by tests/budget.
 static APART struct job *choice_of_many(struct session *session, struct subscription **by)
 {
@@ -312,7 +302,14 @@ static APART struct job *choice_of_many(struct session *session, struct subscrip
 
 struct job *choice_best_or_expired(struct session *session, struct subscription **by)
 {
-    return session->subscriptions == 1 ? choice_of_one(session, by) : choice_of_many(session, by);
+    const struct queue *queue;
+
+    if (session->subscriptions != 1) {
+        return choice_of_many(session, by);
+    }
+    *by = list_item(list_first(&session->subscribed), struct subscription, in_session);
+    queue = subscription_queue(*by);
+    return queue->closed || (*by)->barred ? NULL : job_in_tree(tree_first(&queue->ready));
 }
 
 static APART struct job *choice_best_unexpired(struct session *session, struct subscription **by)

@@ -9,12 +9,6 @@ bool decision_has_retries(const struct policy_spec *policy)
                       policy->on_exhausted != ON_EXHAUSTED_CONTRACT);
 }
 
-// These causes leave the job as it was before its holder had it.
-static bool decision_is_blameless(enum loss_cause cause)
-{
-    return cause == CAUSE_UNDELIVERED || cause == CAUSE_STOPPED || cause == CAUSE_PUT_BACK;
-}
-
 static bool decision_spends(const struct loss_facts *facts, const struct policy_spec *policy,
                             enum loss_cause cause)
 {
@@ -85,7 +79,9 @@ struct decision decide(const struct loss_facts *facts, const struct policy_spec 
                        enum loss_cause cause)
 {
     bool spends = decision_spends(facts, policy, cause);
-    bool blameless = decision_is_blameless(cause);
+    // These causes leave the job as it was before its holder had it.
+    bool blameless =
+        cause == CAUSE_UNDELIVERED || cause == CAUSE_STOPPED || cause == CAUSE_PUT_BACK;
     struct decision decision = {.disposal = DISPOSAL_RETRY, .spends = spends};
 
     if (facts->abandoned) {

@@ -315,18 +315,6 @@ bool gate_retains(struct broker *broker, struct queue *queue)
     return true;
 }
 
-// The number of jobs that the rate allows to be taken now.
-static uint64_t gate_rate_capacity(const struct broker *broker, const struct queue *queue)
-{
-    const struct policy_spec *policy = gate_policy(queue);
-    nsec_t now = broker->now.mono;
-    nsec_t rests_at = queue->gate->rests_at > now ? queue->gate->rests_at : now;
-    nsec_t until_at = nsec_add(now, gate_burst_for(policy));
-
-    return rests_at > until_at ? 0
-                               : (uint64_t)((until_at - rests_at) / policy->rate_interval_for) + 1;
-}
-
 uint64_t gate_capacity(const struct broker *broker, const struct queue *queue)
 {
     const struct policy_spec *policy = gate_policy(queue);
@@ -337,8 +325,14 @@ uint64_t gate_capacity(const struct broker *broker, const struct queue *queue)
         room = held < policy->max_running ? policy->max_running - held : 0;
     }
     if (policy->rate_interval_for > 0) {
-        uint64_t of_rate = gate_rate_capacity(broker, queue);
+        nsec_t now = broker->now.mono;
+        nsec_t rests_at = queue->gate->rests_at > now ? queue->gate->rests_at : now;
+        nsec_t until_at = nsec_add(now, gate_burst_for(policy));
+        uint64_t of_rate = 0;
 
+        if (rests_at <= until_at) {
+            of_rate = (uint64_t)((until_at - rests_at) / policy->rate_interval_for) + 1;
+        }
         room = of_rate < room ? of_rate : room;
     }
     return room;

@@ -64,20 +64,6 @@ const struct session *job_holder(const struct broker *broker, const struct job *
     return session_holding(broker, job);
 }
 
-static void job_extra_info(const struct job_extra *extra, struct job_info *info)
-{
-    info->delay_for = nsec_from_seconds(extra->delay);
-    info->reserves += extra->reserves;
-    info->timeouts = extra->timeouts;
-    info->releases = extra->releases;
-    info->buries = extra->buries;
-    info->kicks = extra->kicks;
-    info->max_attempts = extra->max_attempts;
-    info->key_kind = (enum key_kind)extra->key_kind;
-    info->key = slice_of(extra->names, extra->key_len);
-    info->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
-}
-
 void broker_job_info(const struct broker *broker, const struct job *job, struct job_info *info)
 {
     const struct job_extra *extra = job->extra;
@@ -103,7 +89,16 @@ void broker_job_info(const struct broker *broker, const struct job *job, struct 
         info->remaining_for = job->due_at > now ? job->due_at - now : 0;
     }
     if (extra) {
-        job_extra_info(extra, info);
+        info->delay_for = nsec_from_seconds(extra->delay);
+        info->reserves += extra->reserves;
+        info->timeouts = extra->timeouts;
+        info->releases = extra->releases;
+        info->buries = extra->buries;
+        info->kicks = extra->kicks;
+        info->max_attempts = extra->max_attempts;
+        info->key_kind = (enum key_kind)extra->key_kind;
+        info->key = slice_of(extra->names, extra->key_len);
+        info->reducer = slice_of(extra->names + extra->key_len, extra->reducer_len);
         info->data_reported =
             (job->state == JOB_RESERVED || job_expired(job)) && extra->data_reported;
     }
@@ -263,26 +258,18 @@ static enum status cursor_next_delayed(const struct queue *queue, struct job_cur
     return cursor_found(next, job);
 }
 
-// The job of that id, if it is buried in that queue.
-static const struct job *cursor_find_buried(const struct broker *broker, const struct queue *queue,
-                                            uint64_t id)
-{
-    const struct job *job = broker_job(broker, id);
-
-    return job && job->state == JOB_BURIED && job->queue == queue->place ? job : NULL;
-}
-
 // at: burial of the last job, id of the last one that was passed. If that job has gone, its place
 // is searched for from the start of the list: jobs that were buried first mostly go first.
 static enum status cursor_next_buried(const struct broker *broker, const struct queue *queue,
                                       struct job_cursor *cursor, const struct job **job)
 {
-    const struct job *near =
-        cursor->at[1] ? cursor_find_buried(broker, queue, cursor->at[1]) : NULL;
+    const struct job *near = broker_job(broker, cursor->at[1]);
     const struct list_node *node;
 
-    if (near && near->burial > cursor->at[0]) {
-        near = NULL; // it was buried again, and its place is further behind
+    // A job that was buried again is further behind.
+    if (near && (near->state != JOB_BURIED || near->queue != queue->place ||
+                 near->burial > cursor->at[0])) {
+        near = NULL;
     }
     node = near ? near->place.list.next : queue->buried.next;
     for (int i = 0; node != &queue->buried; i++, node = node->next) {

@@ -48,14 +48,6 @@ static struct job_extra *job_extra_new(struct broker *broker, struct job *job, s
     return extra;
 }
 
-static void job_extra_free(struct broker *broker, struct job_extra *extra)
-{
-    size_t before = job_extra_prefix(extra->key_len);
-
-    slab_free(&broker->slab, (char *)extra - before,
-              before + sizeof *extra + extra->key_len + extra->reducer_len);
-}
-
 struct job_extra *job_extra(struct broker *broker, struct job *job)
 {
     return job->extra ? job->extra : job_extra_new(broker, job, 0, 0);
@@ -156,7 +148,10 @@ void job_free(struct broker *broker, struct job *job)
         blob_unref(job_large_body(job));
     }
     if (job->extra) {
-        job_extra_free(broker, job->extra);
+        size_t before = job_extra_prefix(job->extra->key_len);
+
+        slab_free(&broker->slab, (char *)job->extra - before,
+                  before + sizeof *job->extra + job->extra->key_len + job->extra->reducer_len);
     }
     slab_free(&broker->slab, job, job_size(large, job->body_len));
 }

@@ -149,39 +149,6 @@ struct job *key_find(const struct broker *broker, const struct queue *queue, str
     return key_find_in_queue(broker, queue, key, hash->whole);
 }
 
-static void join_namesakes(struct broker *broker, struct job_extra *extra,
-                           const struct key_hash *hash)
-{
-    struct namesake *own = job_namesake(extra);
-
-    extra->name_hash = (uint32_t)hash->alone;
-    extra->first = !hash->first;
-    if (hash->first) {
-        list_append(&job_namesake(hash->first)->ring, &own->ring);
-        hash_insert(&broker->index.jobs_by_key, &extra->by_key);
-    } else {
-        hash_insert(&broker->index.jobs_by_name, &extra->by_key);
-    }
-}
-
-static void leave_namesakes(struct broker *broker, struct job_extra *extra)
-{
-    struct namesake *own = job_namesake(extra);
-
-    if (extra->first && list_linked(&own->ring)) {
-        struct job_extra *next = job_of_namesake(list_item(own->ring.next, struct namesake, ring));
-
-        hash_remove(&broker->index.jobs_by_key, &next->by_key);
-        hash_replace(&broker->index.jobs_by_name, &extra->by_key, &next->by_key);
-        next->first = true;
-    } else {
-        hash_remove(extra->first ? &broker->index.jobs_by_name : &broker->index.jobs_by_key,
-                    &extra->by_key);
-    }
-    extra->first = false;
-    list_remove(&own->ring);
-}
-
 bool key_make_room(struct broker *broker)
 {
     return hash_make_room(&broker->index.jobs_by_key) &&
@@ -194,10 +161,17 @@ void key_take(struct broker *broker, struct job *job, const struct key_hash *has
 
     extra->key_hash = hash->whole;
     extra->keyed = true;
-    if (extra->key_kind == KEY_NAME) {
-        join_namesakes(broker, extra, hash);
-    } else {
+    if (extra->key_kind != KEY_NAME) {
         hash_insert(&broker->index.jobs_by_key, &extra->by_key);
+        return;
+    }
+    extra->name_hash = (uint32_t)hash->alone;
+    extra->first = !hash->first;
+    if (hash->first) {
+        list_append(&job_namesake(hash->first)->ring, &job_namesake(extra)->ring);
+        hash_insert(&broker->index.jobs_by_key, &extra->by_key);
+    } else {
+        hash_insert(&broker->index.jobs_by_name, &extra->by_key);
     }
 }
 
@@ -238,16 +212,29 @@ void key_claim(struct broker *broker, struct job *job)
 void key_yield(struct broker *broker, struct job *job)
 {
     struct job_extra *extra = job->extra;
+    struct list_node *ring;
 
     if (!extra || !extra->keyed) {
         return;
     }
     extra->keyed = false;
-    if (extra->key_kind == KEY_NAME) {
-        leave_namesakes(broker, extra);
-    } else {
+    if (extra->key_kind != KEY_NAME) {
         hash_remove(&broker->index.jobs_by_key, &extra->by_key);
+        return;
     }
+    ring = &job_namesake(extra)->ring;
+    if (extra->first && list_linked(ring)) {
+        struct job_extra *next = job_of_namesake(list_item(ring->next, struct namesake, ring));
+
+        hash_remove(&broker->index.jobs_by_key, &next->by_key);
+        hash_replace(&broker->index.jobs_by_name, &extra->by_key, &next->by_key);
+        next->first = true;
+    } else {
+        hash_remove(extra->first ? &broker->index.jobs_by_name : &broker->index.jobs_by_key,
+                    &extra->by_key);
+    }
+    extra->first = false;
+    list_remove(ring);
 }
 
 // key_claim() reads the hash of a content key, too.

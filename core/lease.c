@@ -309,14 +309,6 @@ bool broker_durable_lease_next(struct broker *broker, uint64_t *cursor, struct d
     return false;
 }
 
-// How long a lease of the job lasts, if it is not renewed.
-static nsec_t lease_whole_for(const struct job *job, const struct durable_lease *lease)
-{
-    nsec_t ttr_for = job->ttr ? nsec_from_seconds(job->ttr) : NSEC_NEVER;
-
-    return lease->limit_for > 0 && lease->limit_for < ttr_for ? lease->limit_for : ttr_for;
-}
-
 // When the limit ends a lease that is resumed until `end_at`; 0 if it has no limit. If the limit is
 // not longer than the time to run, the lease ends by its limit. Otherwise renewals may move the end
 // back, up to the limit: the memo does not say when that began, but it was not before now.
@@ -362,6 +354,7 @@ enum status broker_lease_resume(struct session *session, const struct durable_le
     struct job *job = broker_job(broker, lease->job_id);
     struct lease_memo content;
     struct job_change before;
+    nsec_t whole_for; // of a lease that is not renewed
     nsec_t end_at;
 
     ENSURE(!broker->settling && !broker->restoring.active);
@@ -369,8 +362,11 @@ enum status broker_lease_resume(struct session *session, const struct durable_le
         content.lease.until_at <= broker->now.wall) {
         return STATUS_NOT_FOUND;
     }
-    end_at =
-        image_on_mono_clock(broker, content.lease.until_at, lease_whole_for(job, &content.lease));
+    whole_for = job->ttr ? nsec_from_seconds(job->ttr) : NSEC_NEVER;
+    if (content.lease.limit_for > 0 && content.lease.limit_for < whole_for) {
+        whole_for = content.lease.limit_for;
+    }
+    end_at = image_on_mono_clock(broker, content.lease.until_at, whole_for);
     if (!job_extra(broker, job)) {
         return STATUS_NO_MEMORY;
     }

@@ -158,34 +158,29 @@ static inline struct subscription *match_first_waiting(const struct list_node *l
                : first;
 }
 
-// The session, which lost its job, gets another one, or waits on in the last place.
-static void match_serve_again(struct session *session)
-{
-    struct subscription *by = NULL;
-    struct job *best;
-
-    list_remove(&session->notice);
-    session->emptied = false; // it was not told of the job that it lost
-    if (!session_make_spare(session)) {
-        session->waited_enough = true;
-        session->why = WAIT_TIMED_OUT;
-        session_notify(session);
-        return;
-    }
-    // While its grants are being checked, it meets ready jobs as its links are made.
-    best = session->judging ? NULL : choice_best(session, &by);
-    if (best) {
-        match_assign_chosen(by, best);
-    } else {
-        session_begin_waiting(session, WAITING_FOR_JOB);
-    }
-}
-
 void match_serve_list(struct broker *broker)
 {
     while (!list_empty(&broker->matching.to_serve)) {
-        match_serve_again(
-            list_item(list_first(&broker->matching.to_serve), struct session, notice));
+        struct session *session =
+            list_item(list_first(&broker->matching.to_serve), struct session, notice);
+        struct subscription *by = NULL;
+        struct job *best;
+
+        list_remove(&session->notice);
+        session->emptied = false; // it was not told of the job that it lost
+        if (!session_make_spare(session)) {
+            session->waited_enough = true;
+            session->why = WAIT_TIMED_OUT;
+            session_notify(session);
+            continue;
+        }
+        // While its grants are being checked, it meets ready jobs as its links are made.
+        best = session->judging ? NULL : choice_best(session, &by);
+        if (best) {
+            match_assign_chosen(by, best);
+        } else {
+            session_begin_waiting(session, WAITING_FOR_JOB); // in the last place
+        }
     }
 }
 

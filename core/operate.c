@@ -265,9 +265,20 @@ unsigned act_states(const struct job_act *act)
     UNREACHABLE();
 }
 
-static enum status act_apply(struct broker *broker, struct session *by, struct job *job,
-                             const struct job_act *act)
+enum status broker_act(struct broker *broker, struct session *by, uint64_t id,
+                       const struct job_act *act)
 {
+    struct job *job = broker_job(broker, id);
+    enum status status = session_check_job(by, MAY_OPERATE, job);
+
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
+    if (status != STATUS_OK) {
+        return status;
+    }
+    if (!(act_states(act) & JOB_IN(job->state))) {
+        return act->kind == ACT_MOVE ? STATUS_HELD : STATUS_WRONG_STATE;
+    }
     switch (act->kind) {
     case ACT_DELETE:
         return broker_cancel(broker, by, job->id, true);
@@ -287,21 +298,4 @@ static enum status act_apply(struct broker *broker, struct session *by, struct j
         return act_move(broker, by, job, act);
     }
     UNREACHABLE();
-}
-
-enum status broker_act(struct broker *broker, struct session *by, uint64_t id,
-                       const struct job_act *act)
-{
-    struct job *job = broker_job(broker, id);
-    enum status status = session_check_job(by, MAY_OPERATE, job);
-
-    ENSURE(!broker->settling);
-    broker->store.position = 0;
-    if (status != STATUS_OK) {
-        return status;
-    }
-    if (!(act_states(act) & JOB_IN(job->state))) {
-        return act->kind == ACT_MOVE ? STATUS_HELD : STATUS_WRONG_STATE;
-    }
-    return act_apply(broker, by, job, act);
 }

@@ -131,29 +131,26 @@ void policies_discard(struct policy_copies *copies)
     }
 }
 
-// False without memory; the caller clears the set in any case.
-static bool policy_set_fill(struct policy_set *set, const struct policy_rule *rules, size_t count)
-{
-    set->all = calloc(count + 1, sizeof *set->all);
-    for (; set->all && set->count < count; set->count++) {
-        set->all[set->count] = policy_new(&rules[set->count]);
-        if (!set->all[set->count]) {
-            return false;
-        }
-    }
-    return set->all;
-}
-
 enum status policies_copy(const struct policy_rule *rules, size_t count,
                           struct policy_copies **copies)
 {
     struct policy_copies *made;
+    struct policy_set *set;
 
     if (count > POLICY_RULES_MAX) {
         return STATUS_TOO_LARGE;
     }
     made = calloc(1, sizeof *made);
-    if (!made || !policy_set_fill(&made->set, rules, count)) {
+    if (!made) {
+        return STATUS_NO_MEMORY;
+    }
+    set = &made->set;
+    set->all = calloc(count + 1, sizeof *set->all);
+    while (set->all && set->count < count &&
+           (set->all[set->count] = policy_new(&rules[set->count]))) {
+        set->count++;
+    }
+    if (!set->all || set->count < count) {
         policies_discard(made);
         return STATUS_NO_MEMORY;
     }

@@ -37,11 +37,25 @@ static void claim_end_waiting(struct job *job)
     }
 }
 
-static void claim_take(struct broker *broker, struct job *job)
+// Sets whether the job is to hold its key.
+static void claim_set(struct broker *broker, struct job *job, bool claims)
 {
+    const struct job_extra *extra = job->extra;
     struct key_hash hash;
-    struct job *rival = key_find_rival(broker, job, &hash);
+    struct job *rival;
 
+    if (!extra || claims == (extra->keyed || extra->claims) || !job_has_key(job)) {
+        return;
+    }
+    if (!claims) {
+        if (extra->claims) {
+            claim_end_waiting(job);
+        } else {
+            key_yield(broker, job);
+        }
+        return;
+    }
+    rival = key_find_rival(broker, job, &hash);
     if (rival && rival->id < job->id) {
         claim_begin_waiting(broker, job);
         return;
@@ -51,24 +65,7 @@ static void claim_take(struct broker *broker, struct job *job)
         claim_begin_waiting(broker, rival);
     }
     key_claim(broker, job);
-    broker->restoring.shared |= job->extra->key_kind == KEY_NAME && !job->extra->first;
-}
-
-// Whether the job is to hold its key.
-static void claim_set(struct broker *broker, struct job *job, bool claims)
-{
-    const struct job_extra *extra = job->extra;
-
-    if (!extra || claims == (extra->keyed || extra->claims) || !job_has_key(job)) {
-        return;
-    }
-    if (claims) {
-        claim_take(broker, job);
-    } else if (extra->claims) {
-        claim_end_waiting(job);
-    } else {
-        key_yield(broker, job);
-    }
+    broker->restoring.shared |= extra->key_kind == KEY_NAME && !extra->first;
 }
 
 static struct job_extra *claim_extra_in(const struct list_node *ring)
@@ -285,32 +282,27 @@ enum status broker_restore_job(struct broker *broker, const struct job_image *im
     return STATUS_OK;
 }
 
-// A record of an older format says only by its kind what it adds to the counters. The number of
-// reserves is not known then, but it is at least the number of leases that ended.
-static void restore_count_change(const struct job *job, enum record_kind kind,
-                                 struct job_counters *counters)
-{
-    uint32_t least;
-
-    counters->releases += kind == RECORD_RELEASE;
-    counters->buries += kind == RECORD_BURY;
-    counters->kicks += kind == RECORD_KICK;
-    least = job->attempts + counters->releases;
-    counters->reserves = counters->reserves < least ? least : counters->reserves;
-}
-
 // Without memory for the counters, they stay as they are.
 static void restore_set_counters(struct broker *broker, struct job *job, enum record_kind kind,
                                  const struct job_change *change)
 {
     struct job_change now;
+    uint32_t least;
 
     if (change->counted) {
         (void)image_set_counters(broker, job, &change->counters);
         return;
     }
+    // A record of an older format says only by its kind what it adds to the counters. The number of
+    // reserves is not known then, but it is at least the number of leases that ended.
     job_describe_change(broker, job, &now);
-    restore_count_change(job, kind, &now.counters);
+    now.counters.releases += kind == RECORD_RELEASE;
+    now.counters.buries += kind == RECORD_BURY;
+    now.counters.kicks += kind == RECORD_KICK;
+    least = job->attempts + now.counters.releases;
+    if (now.counters.reserves < least) {
+        now.counters.reserves = least;
+    }
     (void)image_set_counters(broker, job, &now.counters);
 }
 

@@ -70,32 +70,26 @@ static size_t result_encode(char *to, const struct result_parts *parts)
     return RESULT_VALUE_NAME + result->queue.len + parts->partial_result.len + parts->last.len;
 }
 
-static enum status result_set(struct broker *broker, const struct result_parts *parts,
-                              const struct blob *value)
-{
-    char key[RESULT_KEY_LEN];
-    const struct memo memo = {
-        .kind = MEMO_RESULT,
-        .key = result_key(parts->result.id, key),
-        .value = blob_slice(value),
-        .blob = value->len > RESULT_SHORT_MAX ? (struct blob *)(uintptr_t)value : NULL,
-        .until_at = parts->result.until_at,
-    };
-
-    return memo_set(broker, &memo);
-}
-
 static enum status result_write(struct broker *broker, const struct result_parts *parts)
 {
     size_t data = parts->partial_result.len + parts->last.len;
     struct blob *value = blob_new(RESULT_VALUE_NAME + parts->result.queue.len + data);
-    enum status status = STATUS_NO_MEMORY;
+    char key[RESULT_KEY_LEN];
+    struct memo memo = {
+        .kind = MEMO_RESULT,
+        .key = result_key(parts->result.id, key),
+        .until_at = parts->result.until_at,
+    };
+    enum status status;
 
-    if (value) {
-        ENSURE(result_encode(value->bytes, parts) == value->len);
-        status = result_set(broker, parts, value);
-        blob_unref(value);
+    if (!value) {
+        return STATUS_NO_MEMORY;
     }
+    ENSURE(result_encode(value->bytes, parts) == value->len);
+    memo.value = blob_slice(value);
+    memo.blob = value->len > RESULT_SHORT_MAX ? value : NULL;
+    status = memo_set(broker, &memo);
+    blob_unref(value);
     return status;
 }
 
@@ -261,24 +255,20 @@ static bool unique_make_secret(struct broker *broker)
     return memo_set(broker, &memo) == STATUS_OK;
 }
 
-static uint64_t unique_hash_half(const struct siphash_key *secret, const struct queue *queue,
-                                 struct job_key key)
-{
-    const struct slice name = queue_name(queue);
-    const uint64_t parts[] = {
-        htole64(siphash(secret, key.bytes.ptr, key.bytes.len)),
-        htole64(siphash(secret, name.ptr, name.len)),
-        htole64((uint64_t)key.space),
-    };
-
-    return htole64(siphash(secret, (const char *)parts, sizeof parts));
-}
-
 static struct slice unique_hash_key(const struct unique_secret *secret, const struct queue *queue,
                                     struct job_key key, struct unique_hash *room)
 {
+    const struct slice name = queue_name(queue);
+
     for (int half = 0; half < 2; half++) {
-        room->halves[half] = unique_hash_half(&secret->halves[half], queue, key);
+        const struct siphash_key *with = &secret->halves[half];
+        const uint64_t parts[] = {
+            htole64(siphash(with, key.bytes.ptr, key.bytes.len)),
+            htole64(siphash(with, name.ptr, name.len)),
+            htole64((uint64_t)key.space),
+        };
+
+        room->halves[half] = htole64(siphash(with, (const char *)parts, sizeof parts));
     }
     return slice_of((const char *)room, sizeof *room);
 }

@@ -77,25 +77,18 @@ bool session_lease_ends_soon(const struct session *session)
     return session_warn_at(session) <= session->broker->now.mono;
 }
 
-// A session without an extra part is not wide: there are at most LINKS_IN_SLICE subscriptions.
-static uint32_t session_count_barred(const struct session *session)
-{
-    uint32_t count = 0;
-
-    list_each (node, &session->subscribed) {
-        count += list_item(node, struct subscription, in_session)->barred;
-    }
-    return count;
-}
-
 struct session_extra *session_extra(struct session *session)
 {
-    if (!session->extra) {
-        session->extra = slab_calloc(&session->broker->slab, sizeof *session->extra);
-        if (session->extra) {
-            list_init(&session->extra->watches);
-            list_init(&session->extra->walks);
-            session->extra->barred = session_count_barred(session);
+    if (session->extra) {
+        return session->extra;
+    }
+    session->extra = slab_calloc(&session->broker->slab, sizeof *session->extra);
+    if (session->extra) {
+        list_init(&session->extra->watches);
+        list_init(&session->extra->walks);
+        // The session is not wide yet: it has at most LINKS_IN_SLICE subscriptions.
+        list_each (node, &session->subscribed) {
+            session->extra->barred += list_item(node, struct subscription, in_session)->barred;
         }
     }
     return session->extra;

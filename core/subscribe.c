@@ -86,21 +86,6 @@ static void subscription_give_back_lease(struct session *session, struct job *jo
     }
 }
 
-// The jobs come back together, so that the session that has waited longest gets the best of them.
-static bool subscription_give_back_leases(struct session *session,
-                                          const struct subscription *subscription)
-{
-    struct broker *broker = session->broker;
-    unsigned matches = BROKER_SLICE;
-    bool all;
-
-    broker->matching.deferred = true;
-    all = session_walk_leases(session, NSEC_NEVER, subscription_give_back_lease, subscription);
-    broker->matching.deferred = false;
-    match_backlog(broker, &matches);
-    return all;
-}
-
 // The lease now ends with the time to run, which starts again.
 static void session_end_lease_limit(struct session *session, struct job *job,
                                     const struct subscription *subscription)
@@ -125,14 +110,26 @@ enum status broker_end_limits(struct session *session)
 enum status broker_unsubscribe(struct session *session, struct slice name, bool give_back)
 {
     struct subscription *subscription = subscription_find_by_name(session, name);
+    struct broker *broker = session->broker;
 
-    ENSURE(!session->broker->settling);
-    session->broker->store.position = 0;
+    ENSURE(!broker->settling);
+    broker->store.position = 0;
     if (!subscription) {
         return STATUS_OK;
     }
-    if (give_back && !subscription_give_back_leases(session, subscription)) {
-        return STATUS_MORE;
+    if (give_back) {
+        unsigned matches = BROKER_SLICE;
+        bool all;
+
+        // The jobs come back together, so that the session that has waited longest gets the best of
+        // them.
+        broker->matching.deferred = true;
+        all = session_walk_leases(session, NSEC_NEVER, subscription_give_back_lease, subscription);
+        broker->matching.deferred = false;
+        match_backlog(broker, &matches);
+        if (!all) {
+            return STATUS_MORE;
+        }
     }
     subscription_end(subscription);
     return STATUS_OK;
@@ -163,38 +160,30 @@ size_t session_subscriptions(const struct session *session)
 // Grants
 //
 
-// Applies the session's new grants to a subscription. Whether the session may no longer work on its
-// queue.
-static bool grant_judge(struct subscription *subscription)
-{
-    const struct session *session = subscription->session;
-    bool may = session_may(session, MAY_WORK, subscription_queue(subscription));
-    bool loses = !may && !subscription->barred;
-
-    charge_links(session->broker, 1);
-    if (may && subscription->barred) {
-        subscription_bar(subscription, false);
-        if (session->wait_state != WAITING_NOT) {
-            subscription_wait_along(subscription);
-        }
-    } else if (loses) {
-        match_bar(subscription);
-    }
-    return loses;
-}
-
-// Judges the next subscriptions of the walk, until its end or until `links` links have been
-// charged. Whether the session lost one of them.
+// Applies the session's new grants to the next subscriptions of the walk, until its end or until
+// `links` links have been charged. True: the session may no longer work on the queue of one of
+// them.
 static bool grant_judge_some(struct broker *broker, struct subscription_walk *walk, size_t links)
 {
     size_t before = broker->charge.links;
     bool lost = false;
 
     while (walk->next && broker->charge.links - before < links) {
-        struct subscription *next = walk->next;
+        struct subscription *subscription = walk->next;
+        struct session *session = subscription->session;
+        bool may = session_may(session, MAY_WORK, subscription_queue(subscription));
 
         (void)subscription_walk_next(walk);
-        lost = grant_judge(next) || lost;
+        charge_links(broker, 1);
+        if (may && subscription->barred) {
+            subscription_bar(subscription, false);
+            if (session->wait_state != WAITING_NOT) {
+                subscription_wait_along(subscription);
+            }
+        } else if (!may && !subscription->barred) {
+            match_bar(subscription);
+            lost = true;
+        }
     }
     return lost;
 }

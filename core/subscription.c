@@ -181,21 +181,6 @@ static void round_robin_draw(struct subscription *subscription, bool served)
     round_robin_insert(subscription);
 }
 
-// Its turn comes first.
-static void round_robin_join(struct subscription *subscription)
-{
-    if (takes_turns(subscription->session)) {
-        round_robin_draw(subscription, false);
-    }
-}
-
-static void round_robin_leave(struct subscription *subscription)
-{
-    if (takes_turns(subscription->session)) {
-        round_robin_remove(subscription);
-    }
-}
-
 void round_robin_to_back(struct subscription *subscription)
 {
     if (takes_turns(subscription->session)) {
@@ -309,7 +294,9 @@ struct subscription *subscription_new(struct session *session, struct queue *que
         list_init(&subscription->waiting);
         list_append(&session->subscribed, &subscription->in_session);
         tree_insert(&session->by_queue, &subscription->by_queue, subscription_queue_before);
-        round_robin_join(subscription);
+        if (takes_turns(session)) {
+            round_robin_draw(subscription, false);
+        }
         session->subscriptions++;
         queue->subscriptions++;
     }
@@ -355,7 +342,9 @@ void subscription_remove(struct subscription *subscription)
     subscription_set_terms(subscription, NULL);
     subscription_walks_pass_over(subscription);
     list_remove(&subscription->in_session);
-    round_robin_leave(subscription);
+    if (takes_turns(session)) {
+        round_robin_remove(subscription);
+    }
     tree_remove(&session->by_queue, &subscription->by_queue, subscription_queue_before);
     session->subscriptions--;
     queue->subscriptions--;

@@ -23,19 +23,6 @@
 // Filters
 //
 
-// Whether the job matches but for `contains`: that search may take long.
-static bool sweep_fits(const struct broker *broker, const struct job *job,
-                       const struct job_filter *filter)
-{
-    struct slice body = job_body(job);
-    nsec_t age_for = calendar_since(broker, job->created_ms);
-
-    return (!filter->states || filter->states & JOB_IN(job->state)) &&
-           job->pri >= filter->min_pri && job->pri <= filter->max_pri &&
-           body.len >= filter->min_body && body.len <= filter->max_body &&
-           age_for >= filter->min_age_for && age_for <= filter->max_age_for;
-}
-
 // Searches about `most` bytes of the job's body for `bytes`, and goes on from where `*search`,
 // zeroed at first, says. STATUS_OK: they were found, or `bytes` is empty; STATUS_EMPTY: the body
 // does not have them; STATUS_MORE: not found so far. `*searched` becomes the number of bytes that
@@ -103,16 +90,6 @@ static void sweep_choose_states(struct sweep *sweep)
                              (named || act->kind == ACT_RELEASE || act->kind == ACT_TOUCH);
 }
 
-static uint64_t sweep_count_jobs(const uint64_t jobs[JOB_STATES], unsigned states)
-{
-    uint64_t total = 0;
-
-    for (unsigned state = 0; state < JOB_STATES; state++) {
-        total += states & JOB_IN(state) ? jobs[state] : 0;
-    }
-    return total;
-}
-
 static enum status sweep_check(struct broker *broker, const struct session *by,
                                const struct sweep *sweep)
 {
@@ -161,7 +138,10 @@ enum status broker_sweep_begin(struct broker *broker, const struct session *by, 
         .began_at = broker->now.mono,
     };
     sweep_choose_states(sweep);
-    sweep->total = sweep_count_jobs(jobs, sweep->walk.states);
+    sweep->total = 0;
+    for (unsigned state = 0; state < JOB_STATES; state++) {
+        sweep->total += sweep->walk.states & JOB_IN(state) ? jobs[state] : 0;
+    }
     // A job that is taken again meanwhile may be met again: bounded, so that the sweep ends.
     if (sweep->walk.states & JOB_IN(JOB_RESERVED) && jobs[JOB_RESERVED] > 0) {
         sweep->walk.leases = 2 * broker->count.jobs[JOB_RESERVED];
@@ -379,27 +359,21 @@ static enum status sweep_next_waiting(struct sweep_step *step, const struct job 
 // Acting
 //
 
-// If the act removes a buried job, the walk goes on behind the job before it.
-static uint64_t sweep_buried_before(const struct sweep_step *step, const struct job *job)
-{
-    const struct queue *queue = queue_at(step->broker, job);
-    const struct list_node *before = job->place.list.prev;
-
-    return before == &queue->buried ? 0 : job_in_list(before)->id;
-}
-
 static enum status sweep_act(struct sweep_step *step, const struct job *job)
 {
     struct sweep *sweep = step->sweep;
     bool buried = job->state == JOB_BURIED;
-    uint64_t before = buried ? sweep_buried_before(step, job) : 0;
+    const struct list_node *before = buried ? job->place.list.prev : NULL;
+    uint64_t id_before =
+        buried && before != &queue_at(step->broker, job)->buried ? job_in_list(before)->id : 0;
     // If a short body is the key of a job that is moved, it is read.
     size_t key_len = sweep->act.kind == ACT_MOVE ? job_key(job).bytes.len : 0;
     unsigned units = BROKER_SLICE;
     enum status status = broker_act(step->broker, step->by, job->id, &sweep->act);
 
     if (buried) {
-        sweep->walk.cursor.at[1] = before;
+        // The act may have removed the job: the walk goes on behind the one before it.
+        sweep->walk.cursor.at[1] = id_before;
     }
     charge_pay_unit(step->broker, &units);
     sweep_pay(step,
@@ -410,15 +384,19 @@ static enum status sweep_act(struct sweep_step *step, const struct job *job)
 // STATUS_OK: the job passes the filter; STATUS_EMPTY: it does not; STATUS_MORE: not known yet.
 static enum status sweep_filter(struct sweep_step *step, const struct job *job)
 {
-    struct sweep *sweep = step->sweep;
+    const struct job_filter *filter = &step->sweep->filter;
+    struct slice body = job_body(job);
+    nsec_t age_for = calendar_since(step->broker, job->created_ms);
     size_t most = (size_t)(step->credits + 1) * BYTES_PER_CREDIT;
     size_t searched = 0;
     enum status status;
 
-    if (!sweep_fits(step->broker, job, &sweep->filter)) {
+    if ((filter->states && !(filter->states & JOB_IN(job->state))) || job->pri < filter->min_pri ||
+        job->pri > filter->max_pri || body.len < filter->min_body || body.len > filter->max_body ||
+        age_for < filter->min_age_for || age_for > filter->max_age_for) {
         return STATUS_EMPTY;
     }
-    status = body_search(job, sweep->filter.contains, &sweep->search, most, &searched);
+    status = body_search(job, filter->contains, &step->sweep->search, most, &searched);
     sweep_pay(step, searched / BYTES_PER_CREDIT);
     return status;
 }

@@ -215,17 +215,6 @@ static void tick_end_gate(struct broker *broker, struct timer *timer)
     queue_vanish_if_idle(broker, queue);
 }
 
-static void tick_end_lease(struct broker *broker, struct job *job)
-{
-    bool limited = job->extra && job->extra->limit_at && job->extra->limit_at <= broker->now.mono;
-    const struct session *holder = session_holding(broker, job);
-
-    job->on_wall_or_undelivered =
-        holder->ops->undelivered && holder->ops->undelivered(holder->owner, job->id);
-    outcome_lost(broker, job, limited ? CAUSE_LIMIT : CAUSE_TTR);
-    match_serve_lost(broker);
-}
-
 // Ends a lease or a wait of the session. False if the slice of matches is used up: a session that
 // may still get a job waits on until the next tick.
 static bool tick_alarm(struct broker *broker, struct timer *timer, unsigned *matches)
@@ -235,7 +224,13 @@ static bool tick_alarm(struct broker *broker, struct timer *timer, unsigned *mat
     bool soon;
 
     if (lease && lease->due_at <= broker->now.mono) {
-        tick_end_lease(broker, lease);
+        nsec_t limit_at = lease->extra ? lease->extra->limit_at : 0;
+
+        lease->on_wall_or_undelivered =
+            session->ops->undelivered && session->ops->undelivered(session->owner, lease->id);
+        outcome_lost(broker, lease,
+                     limit_at && limit_at <= broker->now.mono ? CAUSE_LIMIT : CAUSE_TTR);
+        match_serve_lost(broker);
         return true;
     }
     if (!tree_empty(&broker->matching.backlog)) {

@@ -183,13 +183,6 @@ static struct job *work_finishable(const struct session *session, uint64_t id)
     return NULL;
 }
 
-static APART void work_remember(struct broker *broker, const struct job *job,
-                                const struct blob *result)
-{
-    result_keep(broker, job, RESULT_COMPLETE, result);
-    unique_keep(broker, job);
-}
-
 enum status broker_complete(struct session *session, uint64_t id, struct blob *result)
 {
     struct broker *broker = session->broker;
@@ -203,7 +196,8 @@ enum status broker_complete(struct session *session, uint64_t id, struct blob *r
     COUNT(broker, queue_at(broker, job), completed);
     observe_finished(broker, job);
     if (queue_at(broker, job)->policy) {
-        work_remember(broker, job, result);
+        result_keep(broker, job, RESULT_COMPLETE, result);
+        unique_keep(broker, job);
     }
     if (job->extra && job->extra->data_lost) {
         loss_log(broker, job, "job_failed", "a part of its result was not kept");
