@@ -164,7 +164,7 @@ static void threads_accept_and_serve(void **state)
     assert_int_equal(count_open(bed), 0);
 }
 
-static void no_more_are_open_than_may_be_over_all_threads(void **state)
+static void limit_of_connections_holds_for_all_threads_together(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -187,7 +187,7 @@ static void no_more_are_open_than_may_be_over_all_threads(void **state)
 }
 
 // No other event would cause it while the core's thread sleeps.
-static void core_is_woken_when_there_are_as_many_as_there_may_be(void **state)
+static void core_is_woken_when_the_limit_is_reached(void **state)
 {
     struct acceptor_bed *bed = *state;
     const struct io_batch *news;
@@ -204,7 +204,7 @@ static void core_is_woken_when_there_are_as_many_as_there_may_be(void **state)
     mailbox_put(&bed->io->news, &((struct io_batch *)(uintptr_t)news)->mail);
 }
 
-static void none_is_accepted_while_the_core_says_that_there_are_enough(void **state)
+static void no_connection_is_accepted_while_the_core_reports_the_limit(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -219,7 +219,7 @@ static void none_is_accepted_while_the_core_says_that_there_are_enough(void **st
     assert_int_equal(count_open(bed), 3);
 }
 
-static void none_is_accepted_where_the_core_does_so(void **state)
+static void threads_accept_nothing_while_the_core_accepts(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -254,7 +254,7 @@ static void end_rest(struct acceptor_bed *bed, unsigned thread)
     bed_turns(&bed->bed, 5);
 }
 
-static void doors_rest_where_there_are_no_descriptors(void **state)
+static void accepting_pauses_without_descriptors(void **state)
 {
     struct acceptor_bed *bed = *state;
     struct rlimit before;
@@ -305,7 +305,7 @@ static void accepting_while_another_thread_rests_ends_no_episode(void **state)
     assert_int_equal(bed->rests, 1);
 }
 
-static void who_accepts_keeps_the_connection(void **state)
+static void thread_that_accepts_keeps_the_connection(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -315,7 +315,7 @@ static void who_accepts_keeps_the_connection(void **state)
     assert_int_equal(io_thread_links(&bed->io->threads[0]), 0);
 }
 
-static void what_one_thread_has_too_many_of_goes_to_the_other(void **state)
+static void excess_connections_go_to_the_other_thread(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -350,7 +350,7 @@ static void connection_that_is_refused_is_closed(void **state)
     bed_expect_end(&bed->bed, dup(client));
 }
 
-static void socket_that_there_is_no_memory_for_is_closed_and_not_counted(void **state)
+static void socket_without_memory_is_closed_and_not_counted(void **state)
 {
     struct acceptor_bed *bed = *state;
     int client = knock(bed, 1);
@@ -384,7 +384,7 @@ static void connection_begins_when_its_handshake_is_done(void **state)
     assert_int_equal(count_open(bed), 0);
 }
 
-static void handshake_that_fails_is_told_and_not_counted(void **state)
+static void failed_handshake_is_reported_and_not_counted(void **state)
 {
     struct acceptor_bed *bed = *state;
     int client = knock(bed, 1);
@@ -397,7 +397,7 @@ static void handshake_that_fails_is_told_and_not_counted(void **state)
     assert_int_equal(fake_handshake.closes, 1);
 }
 
-static void handshake_that_lasts_too_long_is_told_and_not_counted(void **state)
+static void handshake_that_takes_too_long_is_reported_and_not_counted(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -412,7 +412,7 @@ static void handshake_that_lasts_too_long_is_told_and_not_counted(void **state)
 }
 
 // Which are connections as far as that goes.
-static void handshakes_count_where_no_more_may_be_open(void **state)
+static void handshakes_count_against_the_limit(void **state)
 {
     struct acceptor_bed *bed = *state;
     int client;
@@ -466,7 +466,7 @@ static void handshake_without_memory_leaves_the_socket_to_the_core(void **state)
     assert_int_equal(io_thread_links(&bed->io->threads[0]), 0);
 }
 
-static void what_has_no_connection_yet_is_closed_when_the_doors_shut(void **state)
+static void sockets_without_a_connection_are_closed_when_accepting_ends(void **state)
 {
     struct acceptor_bed *bed = *state;
     int served = knock(bed, 1);
@@ -496,7 +496,7 @@ static void what_has_no_connection_yet_is_closed_when_the_doors_shut(void **stat
 }
 
 // The teardown does it.
-static void threads_may_end_with_all_of_that(void **state)
+static void threads_may_end_with_pending_sockets_and_handshakes(void **state)
 {
     struct acceptor_bed *bed = *state;
 
@@ -515,24 +515,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAIN_TEST(threads_accept_and_serve),
-        PLAIN_TEST(no_more_are_open_than_may_be_over_all_threads),
-        PLAIN_TEST(core_is_woken_when_there_are_as_many_as_there_may_be),
-        PLAIN_TEST(none_is_accepted_while_the_core_says_that_there_are_enough),
-        PLAIN_TEST(none_is_accepted_where_the_core_does_so),
-        PLAIN_TEST(doors_rest_where_there_are_no_descriptors),
+        PLAIN_TEST(limit_of_connections_holds_for_all_threads_together),
+        PLAIN_TEST(core_is_woken_when_the_limit_is_reached),
+        PLAIN_TEST(no_connection_is_accepted_while_the_core_reports_the_limit),
+        PLAIN_TEST(threads_accept_nothing_while_the_core_accepts),
+        PLAIN_TEST(accepting_pauses_without_descriptors),
         PLAIN_TEST(accepting_while_another_thread_rests_ends_no_episode),
-        PLAIN_TEST(who_accepts_keeps_the_connection),
-        PLAIN_TEST(what_one_thread_has_too_many_of_goes_to_the_other),
+        PLAIN_TEST(thread_that_accepts_keeps_the_connection),
+        PLAIN_TEST(excess_connections_go_to_the_other_thread),
         PLAIN_TEST(connection_that_is_refused_is_closed),
-        PLAIN_TEST(socket_that_there_is_no_memory_for_is_closed_and_not_counted),
+        PLAIN_TEST(socket_without_memory_is_closed_and_not_counted),
         SHAKING_TEST(connection_begins_when_its_handshake_is_done),
-        SHAKING_TEST(handshake_that_fails_is_told_and_not_counted),
-        SHAKING_TEST(handshake_that_lasts_too_long_is_told_and_not_counted),
-        SHAKING_TEST(handshakes_count_where_no_more_may_be_open),
+        SHAKING_TEST(failed_handshake_is_reported_and_not_counted),
+        SHAKING_TEST(handshake_that_takes_too_long_is_reported_and_not_counted),
+        SHAKING_TEST(handshakes_count_against_the_limit),
         SHAKING_TEST(socket_that_the_core_has_accepted_is_greeted_by_a_thread),
         SHAKING_TEST(handshake_without_memory_leaves_the_socket_to_the_core),
-        SHAKING_TEST(what_has_no_connection_yet_is_closed_when_the_doors_shut),
-        SHAKING_TEST(threads_may_end_with_all_of_that),
+        SHAKING_TEST(sockets_without_a_connection_are_closed_when_accepting_ends),
+        SHAKING_TEST(threads_may_end_with_pending_sockets_and_handshakes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,7 +26,7 @@ static void without_rules_every_client_may_do_everything(void **state)
     (void)close(client);
 }
 
-static void a_connection_is_told_what_it_may_do_before_its_first_byte(void **state)
+static void a_connection_has_its_rights_before_its_first_byte(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -68,7 +68,7 @@ static void a_caller_is_called_by_its_role_its_token_or_its_user(void **state)
     (void)close(client);
 }
 
-static void what_no_rule_allows_is_not_granted(void **state)
+static void rights_without_a_rule_are_not_granted(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -121,7 +121,7 @@ static void peers_at_the_loopback_and_at_unix_sockets_are_local(void **state)
     (void)close(over_tcp);
 }
 
-static void a_token_takes_the_place_of_who_the_peer_is(void **state)
+static void a_token_replaces_the_identity_of_the_peer(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -163,7 +163,7 @@ static void a_token_may_follow_another_in_mid_connection(void **state)
     (void)close(client);
 }
 
-static void a_token_costs_what_all_are_that_it_is_compared_with(void **state)
+static void a_token_is_charged_for_all_comparisons(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -321,7 +321,7 @@ static void a_front_end_may_have_tokens_of_its_own(void **state)
     access_free(also);
 }
 
-static void without_rules_a_front_end_is_not_told_of_its_own_token(void **state)
+static void without_rules_a_front_end_ignores_its_own_token(void **state)
 {
     struct access_bed *bed = *state;
     struct error_text why;
@@ -418,16 +418,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_rules_every_client_may_do_everything),
-        TEST(a_connection_is_told_what_it_may_do_before_its_first_byte),
+        TEST(a_connection_has_its_rights_before_its_first_byte),
         TEST(a_caller_is_called_by_its_role_its_token_or_its_user),
-        TEST(what_no_rule_allows_is_not_granted),
+        TEST(rights_without_a_rule_are_not_granted),
         TEST(rules_of_user_and_group_and_any_add_up),
         TEST(a_peer_over_ip_is_its_address),
         TEST(peers_at_the_loopback_and_at_unix_sockets_are_local),
-        TEST(a_token_takes_the_place_of_who_the_peer_is),
+        TEST(a_token_replaces_the_identity_of_the_peer),
         TEST(the_log_calls_a_caller_by_its_role),
         TEST(a_token_may_follow_another_in_mid_connection),
-        TEST(a_token_costs_what_all_are_that_it_is_compared_with),
+        TEST(a_token_is_charged_for_all_comparisons),
         TEST(a_wrong_token_changes_nothing),
         TEST(wrong_tokens_are_logged_once_a_second_and_not_shown),
         TEST(wrong_tokens_slow_wrong_ones_of_their_address),
@@ -435,7 +435,7 @@ int main(void)
         TEST(without_tokens_no_client_is_slowed_down),
         TEST(a_wrong_token_that_cannot_be_counted_ends_the_connection),
         TEST(a_front_end_may_have_tokens_of_its_own),
-        TEST(without_rules_a_front_end_is_not_told_of_its_own_token),
+        TEST(without_rules_a_front_end_ignores_its_own_token),
         TEST(a_token_in_both_is_that_of_the_rules),
         TEST(asking_again_without_a_token_needs_no_memory),
         TEST(without_memory_nothing_is_granted),

@@ -133,7 +133,7 @@ static void a_client_without_a_certificate_has_no_name(void **state)
     tls_link_close(&link);
 }
 
-static void a_name_that_holds_another_is_not_the_other(void **state)
+static void a_name_that_contains_another_does_not_match_it(void **state)
 {
     struct cert_bed *bed = *state;
 
@@ -187,7 +187,7 @@ int main(void)
         TEST(each_name_of_a_certificate_may_be_in_a_rule),
         TEST(rules_of_certificate_and_user_add_up),
         TEST(a_client_without_a_certificate_has_no_name),
-        TEST(a_name_that_holds_another_is_not_the_other),
+        TEST(a_name_that_contains_another_does_not_match_it),
         TEST(a_name_with_a_nul_fits_no_rule),
         TEST(the_log_names_the_subject),
         TEST(a_certificate_counts_again_when_the_rules_have_changed),

@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void open_connections_are_judged_by_the_new_rules(void **state)
+static void open_connections_are_authorized_by_the_new_rules(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -24,7 +24,7 @@ static void open_connections_are_judged_by_the_new_rules(void **state)
     (void)close(client);
 }
 
-static void connections_from_before_there_were_rules_are_judged(void **state)
+static void connections_from_before_the_rules_are_authorized(void **state)
 {
     struct access_bed *bed = *state;
     int client = bed_connect(&bed->bed);
@@ -66,7 +66,7 @@ static void a_token_is_known_again(void **state)
 }
 
 // The name stays, for another token.
-static void whose_token_has_been_replaced_is_who_it_is_by_itself(void **state)
+static void caller_of_a_replaced_token_has_the_rights_of_its_peer(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -80,7 +80,7 @@ static void whose_token_has_been_replaced_is_who_it_is_by_itself(void **state)
     (void)close(client);
 }
 
-static void whose_token_is_gone_is_who_it_is_by_itself(void **state)
+static void caller_of_a_removed_token_has_the_rights_of_its_peer(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -96,7 +96,7 @@ static void whose_token_is_gone_is_who_it_is_by_itself(void **state)
 }
 
 // The token was added and removed between two turns: its number belongs to another.
-static void rules_that_follow_at_once_are_those_that_count(void **state)
+static void of_rules_in_quick_succession_the_last_count(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -111,7 +111,7 @@ static void rules_that_follow_at_once_are_those_that_count(void **state)
     (void)close(client);
 }
 
-static void one_that_waits_for_what_it_has_lost_is_dropped(void **state)
+static void connection_that_waits_for_a_lost_right_is_dropped(void **state)
 {
     struct access_bed *bed = *state;
     int waits;
@@ -129,7 +129,7 @@ static void one_that_waits_for_what_it_has_lost_is_dropped(void **state)
     (void)close(idle);
 }
 
-static void one_that_may_still_have_what_it_waits_for_stays(void **state)
+static void connection_that_still_has_its_right_keeps_waiting(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -144,7 +144,7 @@ static void one_that_may_still_have_what_it_waits_for_stays(void **state)
     (void)close(client);
 }
 
-static void one_that_takes_longer_to_judge_is_fed_when_that_is_done(void **state)
+static void connection_is_fed_after_a_long_authorization(void **state)
 {
     struct access_bed *bed = *state;
     int other;
@@ -171,7 +171,7 @@ static void one_that_takes_longer_to_judge_is_fed_when_that_is_done(void **state
     (void)close(other);
 }
 
-static void one_that_is_blocked_is_judged_to_the_end_when_rules_are_gone(void **state)
+static void blocked_connection_is_authorized_when_rules_are_removed(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -190,7 +190,7 @@ static void one_that_is_blocked_is_judged_to_the_end_when_rules_are_gone(void **
     (void)close(client);
 }
 
-static void one_that_is_being_judged_may_go(void **state)
+static void connection_may_close_during_its_authorization(void **state)
 {
     struct access_bed *bed = *state;
     int client;
@@ -224,7 +224,7 @@ static int *connect_many(struct access_bed *bed)
     return clients;
 }
 
-static void very_many_connections_are_judged_in_several_turns(void **state)
+static void many_connections_are_authorized_over_several_turns(void **state)
 {
     struct access_bed *bed = *state;
     int *clients = connect_many(bed);
@@ -254,7 +254,7 @@ static void very_many_connections_are_judged_in_several_turns(void **state)
     free(clients);
 }
 
-static void connections_that_end_meanwhile_are_left_out(void **state)
+static void connections_that_end_meanwhile_are_skipped(void **state)
 {
     struct access_bed *bed = *state;
     int *clients = connect_many(bed);
@@ -274,7 +274,7 @@ static void connections_that_end_meanwhile_are_left_out(void **state)
     free(clients);
 }
 
-static void who_cannot_be_judged_for_want_of_memory_is_closed(void **state)
+static void connection_that_cannot_be_authorized_without_memory_is_closed(void **state)
 {
     struct access_bed *bed = *state;
 
@@ -304,21 +304,21 @@ static void who_cannot_be_judged_for_want_of_memory_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(open_connections_are_judged_by_the_new_rules),
-        TEST(connections_from_before_there_were_rules_are_judged),
+        TEST(open_connections_are_authorized_by_the_new_rules),
+        TEST(connections_from_before_the_rules_are_authorized),
         TEST(when_no_rules_are_left_every_client_may_do_everything),
         TEST(a_token_is_known_again),
-        TEST(whose_token_has_been_replaced_is_who_it_is_by_itself),
-        TEST(whose_token_is_gone_is_who_it_is_by_itself),
-        TEST(rules_that_follow_at_once_are_those_that_count),
-        TEST(one_that_waits_for_what_it_has_lost_is_dropped),
-        TEST(one_that_may_still_have_what_it_waits_for_stays),
-        TEST(one_that_takes_longer_to_judge_is_fed_when_that_is_done),
-        TEST(one_that_is_blocked_is_judged_to_the_end_when_rules_are_gone),
-        TEST(one_that_is_being_judged_may_go),
-        TEST(very_many_connections_are_judged_in_several_turns),
-        TEST(connections_that_end_meanwhile_are_left_out),
-        TEST(who_cannot_be_judged_for_want_of_memory_is_closed),
+        TEST(caller_of_a_replaced_token_has_the_rights_of_its_peer),
+        TEST(caller_of_a_removed_token_has_the_rights_of_its_peer),
+        TEST(of_rules_in_quick_succession_the_last_count),
+        TEST(connection_that_waits_for_a_lost_right_is_dropped),
+        TEST(connection_that_still_has_its_right_keeps_waiting),
+        TEST(connection_is_fed_after_a_long_authorization),
+        TEST(blocked_connection_is_authorized_when_rules_are_removed),
+        TEST(connection_may_close_during_its_authorization),
+        TEST(many_connections_are_authorized_over_several_turns),
+        TEST(connections_that_end_meanwhile_are_skipped),
+        TEST(connection_that_cannot_be_authorized_without_memory_is_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void connection_that_waited_before_is_set_up_like_any_other(void **state)
     expect_connection(false, true);
 }
 
-static void connection_of_one_with_tls_goes_where_those_with_tls_go(void **state)
+static void connection_of_an_adopted_socket_with_tls_uses_tls(void **state)
 {
     (void)state;
     expect_connection(true, false);
@@ -144,7 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connection_is_set_up_like_any_other),
         cmocka_unit_test(connection_that_waited_before_is_set_up_like_any_other),
-        cmocka_unit_test(connection_of_one_with_tls_goes_where_those_with_tls_go),
+        cmocka_unit_test(connection_of_an_adopted_socket_with_tls_uses_tls),
         cmocka_unit_test(without_memory_the_socket_is_closed),
     };
 

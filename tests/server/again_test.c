@@ -81,7 +81,7 @@ static void connections_that_were_passed_on_are_counted_once(void **state)
     again_stop(again);
 }
 
-static void nobody_is_passed_on_to_this_process_itself(void **state)
+static void connections_are_not_passed_to_this_process_itself(void **state)
 {
     struct again *again = START("journal.standby=proxy");
     int client;
@@ -149,7 +149,7 @@ static void process_that_is_to_refuse_closes_connections(void **state)
     again_stop(again);
 }
 
-static void connections_wait_while_there_is_no_owner(void **state)
+static void connections_wait_while_no_process_owns_the_jobs(void **state)
 {
     struct again *again = START("journal.standby=refuse");
     int client;
@@ -166,7 +166,7 @@ static void connections_wait_while_there_is_no_owner(void **state)
     again_stop(again);
 }
 
-static void answers_wait_until_it_is_sure_again(void **state)
+static void replies_wait_until_ownership_is_confirmed(void **state)
 {
     struct again *again = START("journal.fail_timeout=3600");
     int client;
@@ -185,7 +185,7 @@ static void answers_wait_until_it_is_sure_again(void **state)
     again_stop(again);
 }
 
-static void nothing_that_is_staged_leaves_when_it_is_lost(void **state)
+static void staged_output_is_not_sent_after_the_store_is_lost(void **state)
 {
     struct again *again = START("journal.fail_timeout=3600");
     int client;
@@ -206,7 +206,7 @@ static void nothing_that_is_staged_leaves_when_it_is_lost(void **state)
     again_stop(again);
 }
 
-static void process_that_is_unsure_for_too_long_gives_it_up(void **state)
+static void process_that_is_unsure_for_too_long_becomes_a_standby(void **state)
 {
     struct again *again = START("journal.fail_timeout=1");
     int client;
@@ -289,7 +289,7 @@ static void process_that_is_drained_stays_so(void **state)
     again_stop(again);
 }
 
-static void process_that_loses_it_as_soon_as_it_has_it_follows(void **state)
+static void process_that_loses_the_store_at_once_becomes_a_standby(void **state)
 {
     struct again *again = AGAIN_START(false, io_threads, "server.io_spread=always");
 
@@ -301,7 +301,7 @@ static void process_that_loses_it_as_soon_as_it_has_it_follows(void **state)
     again_stop(again);
 }
 
-static void process_that_is_drained_while_it_follows_stays_so(void **state)
+static void standby_that_is_drained_stays_so(void **state)
 {
     struct again *again = AGAIN_START(false, io_threads, "server.io_spread=always");
     int client;
@@ -329,7 +329,7 @@ static void expect_told(int manager, const char *text)
     assert_string_equal(told, text);
 }
 
-static void service_manager_is_told_that_it_is_ready_when_it_stands_by(void **state)
+static void standby_reports_to_the_service_manager_that_it_is_ready(void **state)
 {
     int manager = manager_socket();
     struct again *again = AGAIN_START(false, io_threads);
@@ -349,7 +349,7 @@ static void service_manager_is_told_that_it_is_ready_when_it_stands_by(void **st
     (void)close(manager);
 }
 
-static void others_are_told_where_it_listens(void **state)
+static void process_advertises_its_addresses(void **state)
 {
     struct again *again =
         START("tls.certificate=", "beanstalk.listen=127.0.0.1:0 127.0.0.1:0 127.0.0.1:0");
@@ -369,21 +369,21 @@ static int run_all(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(process_serves_and_follows_again_and_again),
-        cmocka_unit_test(nobody_is_passed_on_to_this_process_itself),
+        cmocka_unit_test(connections_are_not_passed_to_this_process_itself),
         cmocka_unit_test(connections_that_were_passed_on_are_counted_once),
         cmocka_unit_test(operators_are_answered_while_another_process_owns_it),
         cmocka_unit_test(process_that_is_to_refuse_closes_connections),
-        cmocka_unit_test(connections_wait_while_there_is_no_owner),
-        cmocka_unit_test(answers_wait_until_it_is_sure_again),
-        cmocka_unit_test(nothing_that_is_staged_leaves_when_it_is_lost),
-        cmocka_unit_test(process_that_is_unsure_for_too_long_gives_it_up),
+        cmocka_unit_test(connections_wait_while_no_process_owns_the_jobs),
+        cmocka_unit_test(replies_wait_until_ownership_is_confirmed),
+        cmocka_unit_test(staged_output_is_not_sent_after_the_store_is_lost),
+        cmocka_unit_test(process_that_is_unsure_for_too_long_becomes_a_standby),
         cmocka_unit_test(handover_closes_connections_and_lets_others_come_first),
         cmocka_unit_test(nothing_is_handed_over_if_no_process_would_take_it),
         cmocka_unit_test(process_that_is_drained_stays_so),
-        cmocka_unit_test(process_that_is_drained_while_it_follows_stays_so),
-        cmocka_unit_test(process_that_loses_it_as_soon_as_it_has_it_follows),
-        cmocka_unit_test(service_manager_is_told_that_it_is_ready_when_it_stands_by),
-        cmocka_unit_test(others_are_told_where_it_listens),
+        cmocka_unit_test(standby_that_is_drained_stays_so),
+        cmocka_unit_test(process_that_loses_the_store_at_once_becomes_a_standby),
+        cmocka_unit_test(standby_reports_to_the_service_manager_that_it_is_ready),
+        cmocka_unit_test(process_advertises_its_addresses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

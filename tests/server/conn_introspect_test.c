@@ -102,7 +102,7 @@ static void connection_of_a_session_is_found(void **state)
     broker_session_close(elsewhere);
 }
 
-static void bytes_and_what_a_client_calls_itself_are_shown(void **state)
+static void bytes_and_the_name_of_a_client_are_shown(void **state)
 {
     static const char set_id[] = "\0REQ\0\0\0\x16\0\0\0\x05"
                                  "clerk";
@@ -177,7 +177,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         SHOW_TEST(connections_are_shown_in_the_order_in_which_they_came),
         SHOW_TEST(connection_of_a_session_is_found),
-        SHOW_TEST(bytes_and_what_a_client_calls_itself_are_shown),
+        SHOW_TEST(bytes_and_the_name_of_a_client_are_shown),
         SHOW_TEST(moment_and_peer_are_shown),
         SHOW_TEST(caller_is_shown_as_rules_know_it),
         SHOW_TEST(refusals_are_counted_by_kind),

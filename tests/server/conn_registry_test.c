@@ -66,7 +66,7 @@ static void connections_are_found_by_number_in_the_order_in_which_they_came(void
     assert_null(conn_registry_after(turn, CLIENTS));
 }
 
-static void number_of_who_has_left_leads_to_who_came_next(void **state)
+static void number_of_a_closed_connection_leads_to_the_next_one(void **state)
 {
     struct party *party = *state;
     const struct turn *turn = &party->bed.loop.turn;
@@ -78,7 +78,7 @@ static void number_of_who_has_left_leads_to_who_came_next(void **state)
     assert_int_equal(conn_registry_after(turn, 41)->wire.number, 42);
 }
 
-static void walk_goes_on_where_who_was_next_has_left_and_meets_who_comes(void **state)
+static void walk_survives_connections_that_close_and_meets_new_ones(void **state)
 {
     struct party *party = *state;
     struct turn *turn = &party->bed.loop.turn;
@@ -105,8 +105,8 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         ROSTER_TEST(connections_are_found_by_number_in_the_order_in_which_they_came),
-        ROSTER_TEST(number_of_who_has_left_leads_to_who_came_next),
-        ROSTER_TEST(walk_goes_on_where_who_was_next_has_left_and_meets_who_comes),
+        ROSTER_TEST(number_of_a_closed_connection_leads_to_the_next_one),
+        ROSTER_TEST(walk_survives_connections_that_close_and_meets_new_ones),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

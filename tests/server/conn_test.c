@@ -99,7 +99,7 @@ static void idle_connection_keeps_no_input_buffer(void **state)
     (void)close(client);
 }
 
-static void pipelined_commands_are_answered_in_order_whatever_the_budget(void **state)
+static void pipelined_commands_are_answered_in_order_with_any_budget(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -141,7 +141,7 @@ static void large_body_is_received_in_its_place(void **state)
     (void)close(client);
 }
 
-static void what_follows_a_body_in_the_same_read_is_fed_too(void **state)
+static void input_after_a_body_in_the_same_read_is_fed_too(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -232,7 +232,7 @@ static void full_blocked_connection_still_notices_that_its_peer_has_gone(void **
     assert_int_equal(bed->front.open, 0);
 }
 
-static void full_blocked_connection_is_told_of_a_half_close_once(void **state)
+static void full_blocked_connection_notices_a_half_close_once(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -264,7 +264,7 @@ static void full_blocked_connection_notices_a_reset(void **state)
     assert_int_equal(bed->front.open, 0);
 }
 
-static void reset_behind_input_without_an_answer_is_noticed(void **state)
+static void reset_after_input_without_a_reply_is_noticed(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect_tcp(bed);
@@ -334,7 +334,7 @@ static void half_closed_client_that_does_not_read_costs_no_wake_ups(void **state
     assert_int_equal(bed->front.open, 0);
 }
 
-static void end_of_input_closes_where_the_protocol_says_so(void **state)
+static void end_of_input_closes_if_the_protocol_does(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -520,22 +520,22 @@ int main(void)
         CONN_TEST(command_is_answered_in_the_turn_that_reads_it),
         CONN_TEST(command_may_come_in_pieces_of_any_size),
         CONN_TEST(idle_connection_keeps_no_input_buffer),
-        CONN_TEST(pipelined_commands_are_answered_in_order_whatever_the_budget),
+        CONN_TEST(pipelined_commands_are_answered_in_order_with_any_budget),
         CONN_TEST(connection_that_wants_another_turn_gets_it),
         CONN_TEST(large_body_is_received_in_its_place),
-        CONN_TEST(what_follows_a_body_in_the_same_read_is_fed_too),
+        CONN_TEST(input_after_a_body_in_the_same_read_is_fed_too),
         CONN_TEST(blocked_connection_keeps_its_input_until_it_is_woken),
         CONN_TEST(blocked_connection_is_read_up_to_a_cap_and_loses_nothing),
         CONN_TEST(input_of_more_than_one_read_needs_no_more_to_be_read_on),
         CONN_TEST(full_blocked_connection_still_notices_that_its_peer_has_gone),
-        CONN_TEST(full_blocked_connection_is_told_of_a_half_close_once),
+        CONN_TEST(full_blocked_connection_notices_a_half_close_once),
         CONN_TEST(full_blocked_connection_notices_a_reset),
-        CONN_TEST(reset_behind_input_without_an_answer_is_noticed),
+        CONN_TEST(reset_after_input_without_a_reply_is_noticed),
         CONN_TEST(half_closed_client_gets_its_answers_and_is_closed),
         CONN_TEST(half_close_ends_a_blocked_command_and_the_rest_is_answered),
         CONN_TEST(command_that_blocks_after_a_half_close_is_waited_for_without_spinning),
         CONN_TEST(half_closed_client_that_does_not_read_costs_no_wake_ups),
-        CONN_TEST(end_of_input_closes_where_the_protocol_says_so),
+        CONN_TEST(end_of_input_closes_if_the_protocol_does),
         CONN_TEST(end_that_comes_while_input_is_still_fed_comes_after_it),
         CONN_TEST(end_means_nothing_yet_while_the_peer_takes_no_output),
         CONN_TEST(finished_connection_sends_its_answers_and_parses_no_more),

@@ -73,7 +73,7 @@ static bool is_told(const char *line)
     return strstr(lines, line) != NULL;
 }
 
-static void whoever_holds_most_is_closed_and_no_more_than_it_takes(void **state)
+static void largest_connection_is_closed_and_no_more_than_needed(void **state)
 {
     struct bed *bed = *state;
     int clients[HEAVY];
@@ -90,7 +90,7 @@ static void whoever_holds_most_is_closed_and_no_more_than_it_takes(void **state)
     assert_int_equal(bed->front.open, HEAVY);
 }
 
-static void as_many_are_closed_as_it_takes_the_heaviest_first(void **state)
+static void connections_are_closed_until_enough_is_free_the_largest_first(void **state)
 {
     struct bed *bed = *state;
     int clients[HEAVY];
@@ -106,7 +106,7 @@ static void as_many_are_closed_as_it_takes_the_heaviest_first(void **state)
     bed_expect(bed, light, "hello\n");
 }
 
-static void few_are_closed_where_jobs_have_most_of_the_memory(void **state)
+static void few_are_closed_if_jobs_have_most_of_the_memory(void **state)
 {
     struct bed *bed = *state;
     int clients[HEAVY];
@@ -121,7 +121,7 @@ static void few_are_closed_where_jobs_have_most_of_the_memory(void **state)
     memory_uncount(1024 * MIB);
 }
 
-static void nobody_is_closed_where_jobs_alone_pass_the_limit(void **state)
+static void no_connection_is_closed_if_jobs_alone_exceed_the_limit(void **state)
 {
     struct bed *bed = *state;
     int clients[HEAVY];
@@ -138,7 +138,7 @@ static void nobody_is_closed_where_jobs_alone_pass_the_limit(void **state)
     memory_uncount(1024 * MIB);
 }
 
-static void nobody_is_closed_once_the_limit_is_taken_back(void **state)
+static void no_connection_is_closed_after_the_limit_is_removed(void **state)
 {
     struct bed *bed = *state;
     int clients[HEAVY];
@@ -154,7 +154,7 @@ static void nobody_is_closed_once_the_limit_is_taken_back(void **state)
     assert_int_equal(bed->front.open, HEAVY);
 }
 
-static void who_holds_nothing_stays_where_nothing_helps(void **state)
+static void small_connections_stay_if_closing_them_would_not_help(void **state)
 {
     struct bed *bed = *state;
     int light = bed_connect(bed);
@@ -185,7 +185,7 @@ static void with_nothing_to_close_the_loop_may_sleep(void **state)
     memory_uncount(64 * MIB);
 }
 
-static void without_a_limit_nothing_is_looked_at(void **state)
+static void without_a_limit_no_connection_is_measured(void **state)
 {
     struct bed *bed = *state;
     int clients[HEAVY];
@@ -201,14 +201,14 @@ static void without_a_limit_nothing_is_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EVICTION_TEST(whoever_holds_most_is_closed_and_no_more_than_it_takes),
-        EVICTION_TEST(as_many_are_closed_as_it_takes_the_heaviest_first),
-        EVICTION_TEST(few_are_closed_where_jobs_have_most_of_the_memory),
-        EVICTION_TEST(nobody_is_closed_where_jobs_alone_pass_the_limit),
-        EVICTION_TEST(nobody_is_closed_once_the_limit_is_taken_back),
-        EVICTION_TEST(who_holds_nothing_stays_where_nothing_helps),
+        EVICTION_TEST(largest_connection_is_closed_and_no_more_than_needed),
+        EVICTION_TEST(connections_are_closed_until_enough_is_free_the_largest_first),
+        EVICTION_TEST(few_are_closed_if_jobs_have_most_of_the_memory),
+        EVICTION_TEST(no_connection_is_closed_if_jobs_alone_exceed_the_limit),
+        EVICTION_TEST(no_connection_is_closed_after_the_limit_is_removed),
+        EVICTION_TEST(small_connections_stay_if_closing_them_would_not_help),
         EVICTION_TEST(with_nothing_to_close_the_loop_may_sleep),
-        EVICTION_TEST(without_a_limit_nothing_is_looked_at),
+        EVICTION_TEST(without_a_limit_no_connection_is_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

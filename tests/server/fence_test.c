@@ -52,7 +52,7 @@ static void expect_served(struct bed *bed, int client)
     bed_expect(bed, client, "served\n");
 }
 
-static void what_is_staged_stays_until_the_fence_is_open_again(void **state)
+static void staged_output_waits_until_the_fence_is_open(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -69,7 +69,7 @@ static void what_is_staged_stays_until_the_fence_is_open_again(void **state)
 }
 
 // No other event reports that there is input.
-static void what_comes_meanwhile_is_read_when_the_fence_is_open_again(void **state)
+static void input_is_read_when_the_fence_is_open_again(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -144,7 +144,7 @@ static void a_client_that_is_finished_gets_its_last_answer(void **state)
 }
 
 // As in a process that was stopped, and continues when its time is over.
-static void a_fence_closes_by_itself_at_its_moment(void **state)
+static void a_fence_closes_at_its_time(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -172,7 +172,7 @@ static void expect_soon(struct bed *bed, int client, const char *text)
 }
 
 // The loop notices that it is open, although nothing else happens.
-static void a_loop_that_waits_for_the_fence_looks_at_it_often(void **state)
+static void a_loop_that_waits_for_the_fence_checks_it_often(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -254,7 +254,7 @@ static void work_in_the_background_waits_for_the_fence(void **state)
 }
 
 // The thread has the output already.
-static void what_was_handed_to_a_thread_stays_there(void **state)
+static void output_handed_to_a_thread_stays_there(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -283,17 +283,17 @@ static void what_was_handed_to_a_thread_stays_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FENCE_TEST(what_is_staged_stays_until_the_fence_is_open_again),
-        FENCE_TEST(what_comes_meanwhile_is_read_when_the_fence_is_open_again),
+        FENCE_TEST(staged_output_waits_until_the_fence_is_open),
+        FENCE_TEST(input_is_read_when_the_fence_is_open_again),
         FENCE_TEST(a_connection_that_begins_meanwhile_is_served_later),
         FENCE_TEST(a_wait_that_ends_meanwhile_is_answered_later),
         FENCE_TEST(operators_are_answered_all_the_time),
         FENCE_TEST(a_client_that_is_finished_gets_its_last_answer),
-        FENCE_TEST(a_fence_closes_by_itself_at_its_moment),
-        FENCE_TEST(a_loop_that_waits_for_the_fence_looks_at_it_often),
+        FENCE_TEST(a_fence_closes_at_its_time),
+        FENCE_TEST(a_loop_that_waits_for_the_fence_checks_it_often),
         FENCE_TEST(a_loop_that_sleeps_wakes_when_the_fence_closes),
         FENCE_TEST(work_in_the_background_waits_for_the_fence),
-        FENCE_TEST(what_was_handed_to_a_thread_stays_there),
+        FENCE_TEST(output_handed_to_a_thread_stays_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

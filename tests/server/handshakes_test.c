@@ -170,7 +170,7 @@ static void nothing_is_begun_for_a_peer_that_sends_nothing(void **state)
     (void)close(peer);
 }
 
-static void failed_handshake_closes_the_socket_and_tells_why(void **state)
+static void failed_handshake_closes_the_socket_with_a_reason(void **state)
 {
     struct fixture *fixture = *state;
     int peer = add(fixture, "10.0.0.1:5");
@@ -295,7 +295,7 @@ static void step_that_lasts_longer_than_a_pass_is_the_only_one(void **state)
     assert_int_equal(steps_beside(*state, 20), 1);
 }
 
-static void peer_that_floods_has_no_more_than_its_turn(void **state)
+static void peer_that_floods_gets_only_its_share(void **state)
 {
     struct fixture *fixture = *state;
     int flood = add(fixture, "flood");
@@ -315,7 +315,7 @@ static void peer_that_floods_has_no_more_than_its_turn(void **state)
     (void)close(flood);
 }
 
-static void what_takes_too_long_is_given_up_whatever_it_has_done(void **state)
+static void handshake_that_takes_too_long_is_closed(void **state)
 {
     struct fixture *fixture = *state;
     int silent = add(fixture, "silent");
@@ -347,7 +347,7 @@ static void what_takes_too_long_is_given_up_whatever_it_has_done(void **state)
 }
 
 // Closing takes time, too: it is done in portions, with other events in between.
-static void many_that_have_had_their_time_are_not_given_up_at_once(void **state)
+static void many_expired_handshakes_are_closed_over_several_passes(void **state)
 {
     enum { MANY = 3 * HANDSHAKES_CLOSED_MAX };
     struct fixture *fixture = *state;
@@ -367,7 +367,7 @@ static void many_that_have_had_their_time_are_not_given_up_at_once(void **state)
     }
 }
 
-static void the_one_that_has_waited_longest_makes_room_for_one_more(void **state)
+static void longest_waiting_handshake_is_closed_for_a_new_one(void **state)
 {
     struct fixture *fixture = *state;
     int peers[4];
@@ -399,7 +399,7 @@ static void the_one_that_has_waited_longest_makes_room_for_one_more(void **state
 }
 
 // Handshakes whose peers answer are not given up: many clients that connect at once are served.
-static void crowd_that_answers_is_served_beyond_the_limit(void **state)
+static void peers_that_answer_are_served_beyond_the_limit(void **state)
 {
     enum { CLIENTS = 12 * HANDSHAKES_STEPS_MAX };
     struct fixture *fixture = *state;
@@ -426,7 +426,7 @@ static void crowd_that_answers_is_served_beyond_the_limit(void **state)
     }
 }
 
-static void those_that_begin_and_those_that_go_on_take_turns(void **state)
+static void new_and_continued_handshakes_alternate(void **state)
 {
     enum { EACH = 5 };
     struct fixture *fixture = *state;
@@ -456,7 +456,7 @@ static void those_that_begin_and_those_that_go_on_take_turns(void **state)
     }
 }
 
-static void timer_of_the_base_gives_up_what_takes_too_long(void **state)
+static void timer_of_the_base_closes_expired_handshakes(void **state)
 {
     struct fixture *fixture = *state;
     int peers[2];
@@ -472,7 +472,7 @@ static void timer_of_the_base_gives_up_what_takes_too_long(void **state)
     assert_closed(peers[1]);
 }
 
-static void timer_is_set_for_the_next_when_the_oldest_has_left(void **state)
+static void timer_is_set_for_the_next_when_the_oldest_ends(void **state)
 {
     struct fixture *fixture = *state;
     int first;
@@ -492,7 +492,7 @@ static void timer_is_set_for_the_next_when_the_oldest_has_left(void **state)
     assert_closed(second);
 }
 
-static void new_time_holds_for_those_that_have_begun(void **state)
+static void new_timeout_applies_to_handshakes_that_have_begun(void **state)
 {
     struct fixture *fixture = *state;
     int peer = add(fixture, "a");
@@ -505,7 +505,7 @@ static void new_time_holds_for_those_that_have_begun(void **state)
     assert_closed(peer);
 }
 
-static void closing_closes_all_and_does_not_tell_the_host(void **state)
+static void closing_closes_all_without_calling_the_host(void **state)
 {
     struct fixture *fixture = *state;
     int begun = add(fixture, "begun");
@@ -574,22 +574,22 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HANDSHAKES_TEST(socket_is_handed_over_when_its_handshake_is_made),
         HANDSHAKES_TEST(nothing_is_begun_for_a_peer_that_sends_nothing),
-        HANDSHAKES_TEST(failed_handshake_closes_the_socket_and_tells_why),
+        HANDSHAKES_TEST(failed_handshake_closes_the_socket_with_a_reason),
         HANDSHAKES_TEST(peer_that_leaves_ends_its_handshake_at_once),
         HANDSHAKES_TEST(handshake_that_needs_room_goes_on_when_the_peer_has_read),
         HANDSHAKES_TEST(others_are_served_between_passes_of_a_bounded_number_of_steps),
         HANDSHAKES_TEST(pass_that_has_lasted_begins_no_step),
         HANDSHAKES_TEST(step_that_lasts_longer_than_a_pass_is_the_only_one),
-        HANDSHAKES_TEST(peer_that_floods_has_no_more_than_its_turn),
-        HANDSHAKES_TEST(what_takes_too_long_is_given_up_whatever_it_has_done),
-        HANDSHAKES_TEST(many_that_have_had_their_time_are_not_given_up_at_once),
-        HANDSHAKES_TEST(the_one_that_has_waited_longest_makes_room_for_one_more),
-        HANDSHAKES_TEST(crowd_that_answers_is_served_beyond_the_limit),
-        HANDSHAKES_TEST(those_that_begin_and_those_that_go_on_take_turns),
-        HANDSHAKES_TEST(timer_of_the_base_gives_up_what_takes_too_long),
-        HANDSHAKES_TEST(timer_is_set_for_the_next_when_the_oldest_has_left),
-        HANDSHAKES_TEST(new_time_holds_for_those_that_have_begun),
-        HANDSHAKES_TEST(closing_closes_all_and_does_not_tell_the_host),
+        HANDSHAKES_TEST(peer_that_floods_gets_only_its_share),
+        HANDSHAKES_TEST(handshake_that_takes_too_long_is_closed),
+        HANDSHAKES_TEST(many_expired_handshakes_are_closed_over_several_passes),
+        HANDSHAKES_TEST(longest_waiting_handshake_is_closed_for_a_new_one),
+        HANDSHAKES_TEST(peers_that_answer_are_served_beyond_the_limit),
+        HANDSHAKES_TEST(new_and_continued_handshakes_alternate),
+        HANDSHAKES_TEST(timer_of_the_base_closes_expired_handshakes),
+        HANDSHAKES_TEST(timer_is_set_for_the_next_when_the_oldest_ends),
+        HANDSHAKES_TEST(new_timeout_applies_to_handshakes_that_have_begun),
+        HANDSHAKES_TEST(closing_closes_all_without_calling_the_host),
         HANDSHAKES_TEST(transport_without_memory_fails_its_handshake),
         HANDSHAKES_TEST(any_allocation_may_fail),
     };

@@ -86,7 +86,7 @@ static void answers_keep_their_order_around_a_held_one(void **state)
     (void)close(client);
 }
 
-static void each_position_lets_go_what_waits_for_it(void **state)
+static void each_position_releases_the_output_held_for_it(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -120,7 +120,7 @@ static void others_are_answered_while_one_is_held(void **state)
     (void)close(other);
 }
 
-static void turn_lets_so_many_go_and_no_more(void **state)
+static void turn_releases_a_bounded_number(void **state)
 {
     enum { CLIENTS = 2 * TURN_CONNS_MAX + 10 };
     struct bed *bed = *state;
@@ -146,7 +146,7 @@ static void turn_lets_so_many_go_and_no_more(void **state)
     }
 }
 
-static void connections_touched_as_they_are_let_go_are_served_once(void **state)
+static void connections_touched_while_released_are_served_once(void **state)
 {
     enum { CLIENTS = TURN_CONNS_MAX + 10 };
     struct bed *bed = *state;
@@ -232,7 +232,7 @@ static void connection_that_is_finished_ends_after_its_held_answer(void **state)
     bed_expect_end(bed, other);
 }
 
-static void end_of_output_is_told_after_the_held_answer(void **state)
+static void end_of_output_follows_the_held_reply(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -317,7 +317,7 @@ static void submitters_are_not_read_while_the_store_is_behind(void **state)
     (void)close(other);
 }
 
-static void nobody_is_read_while_the_store_is_stuck(void **state)
+static void no_connection_is_read_while_the_store_is_stuck(void **state)
 {
     struct bed *bed = *state;
     int client = submitter(bed);
@@ -427,7 +427,7 @@ static void see(void *context, enum log_level level, const char *event,
     }
 }
 
-static void those_that_wait_are_closed_unanswered_when_the_store_gives_up(void **state)
+static void held_connections_are_closed_without_a_reply_when_the_store_gives_up(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -484,23 +484,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HELD_TEST(held_answer_leaves_in_the_turn_that_reaches_its_position),
         HELD_TEST(answers_keep_their_order_around_a_held_one),
-        HELD_TEST(each_position_lets_go_what_waits_for_it),
+        HELD_TEST(each_position_releases_the_output_held_for_it),
         HELD_TEST(others_are_answered_while_one_is_held),
-        HELD_TEST(turn_lets_so_many_go_and_no_more),
-        HELD_TEST(connections_touched_as_they_are_let_go_are_served_once),
+        HELD_TEST(turn_releases_a_bounded_number),
+        HELD_TEST(connections_touched_while_released_are_served_once),
         HELD_TEST(peer_that_goes_while_its_answer_is_held_is_closed_at_once),
         HELD_TEST(half_closed_client_gets_its_held_answer),
         HELD_TEST(reset_ends_a_held_answer_after_the_input_has_ended),
         HELD_TEST(connection_that_is_finished_ends_after_its_held_answer),
-        HELD_TEST(end_of_output_is_told_after_the_held_answer),
+        HELD_TEST(end_of_output_follows_the_held_reply),
         HELD_TEST(patience_with_a_peer_does_not_run_while_its_answer_is_held),
         HELD_TEST(too_much_held_output_stops_the_reading_until_it_leaves),
         HELD_TEST(submitters_are_not_read_while_the_store_is_behind),
-        HELD_TEST(nobody_is_read_while_the_store_is_stuck),
+        HELD_TEST(no_connection_is_read_while_the_store_is_stuck),
         HELD_TEST(kept_input_is_fed_again_when_the_store_is_at_ease),
         HELD_TEST(held_submitter_goes_on_whichever_comes_first),
         HELD_TEST(peer_that_goes_while_it_is_not_read_is_noticed),
-        HELD_TEST(those_that_wait_are_closed_unanswered_when_the_store_gives_up),
+        HELD_TEST(held_connections_are_closed_without_a_reply_when_the_store_gives_up),
         cmocka_unit_test(store_has_its_turn_when_it_asks_for_it),
     };
 

@@ -89,7 +89,7 @@ static void memos_of_older_versions_lose_their_passwords_and_nothing_else(void *
     }
 }
 
-static void what_is_known_under_the_new_key_stays(void **state)
+static void entries_under_the_new_key_stay(void **state)
 {
     struct broker *broker = *state;
     struct error_text why;
@@ -103,7 +103,7 @@ static void what_is_known_under_the_new_key_stays(void **state)
     assert_int_equal(import_memo_find(broker, PAIRS("hunter2"), &print), IMPORT_DONE);
 }
 
-static void what_is_known_by_its_text_is_found_under_another_key(void **state)
+static void entries_stored_as_text_are_found_under_another_key(void **state)
 {
     struct broker *broker = *state;
     struct error_text why;
@@ -126,7 +126,7 @@ static void what_is_known_by_its_text_is_found_under_another_key(void **state)
     assert_string_equal(keys(broker, text), PAIRS("(hidden)") "\nbeanstalkd:(here)\n");
 }
 
-static void that_no_id_was_given_out_is_no_import(void **state)
+static void a_memo_without_ids_is_not_an_import(void **state)
 {
     struct broker *broker = *state;
     struct error_text why;
@@ -148,7 +148,7 @@ static void that_no_id_was_given_out_is_no_import(void **state)
     }
 }
 
-static void a_source_that_was_never_looked_through_is_not_known(void **state)
+static void a_source_that_was_never_scanned_is_unknown(void **state)
 {
     struct broker *broker = *state;
     struct slice print;
@@ -164,12 +164,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_password_is_remembered, begin, end),
         cmocka_unit_test_setup_teardown(
             memos_of_older_versions_lose_their_passwords_and_nothing_else, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_known_under_the_new_key_stays, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_known_by_its_text_is_found_under_another_key, begin,
+        cmocka_unit_test_setup_teardown(entries_under_the_new_key_stay, begin, end),
+        cmocka_unit_test_setup_teardown(entries_stored_as_text_are_found_under_another_key, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(that_no_id_was_given_out_is_no_import, begin, end),
-        cmocka_unit_test_setup_teardown(a_source_that_was_never_looked_through_is_not_known, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(a_memo_without_ids_is_not_an_import, begin, end),
+        cmocka_unit_test_setup_teardown(a_source_that_was_never_scanned_is_unknown, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

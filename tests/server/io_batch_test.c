@@ -149,7 +149,7 @@ static void batch_with_no_room_for_a_note_or_its_bytes_is_handed_over(void **sta
     assert_int_equal(read_all(pair), 2);
 }
 
-static void what_is_empty_is_not_handed_over(void **state)
+static void empty_batch_is_not_handed_over(void **state)
 {
     struct pair *pair = *state;
 
@@ -161,7 +161,7 @@ static void what_is_empty_is_not_handed_over(void **state)
     assert_int_equal(wakes(&pair->reader), 0);
 }
 
-static void no_more_batches_exist_than_may(void **state)
+static void number_of_batches_is_limited(void **state)
 {
     struct pair *pair = *state;
 
@@ -173,7 +173,7 @@ static void no_more_batches_exist_than_may(void **state)
 }
 
 // After a burst, the memory that it needed is freed.
-static void of_those_that_came_home_two_are_kept(void **state)
+static void of_returned_batches_two_are_kept(void **state)
 {
     struct pair *pair = *state;
 
@@ -184,7 +184,7 @@ static void of_those_that_came_home_two_are_kept(void **state)
     nth_alloc_fail(0);
 }
 
-static void writer_that_has_no_batch_is_woken_by_the_first_that_comes_home(void **state)
+static void writer_without_a_batch_is_woken_by_the_first_returned_one(void **state)
 {
     struct pair *pair = *state;
 
@@ -196,7 +196,7 @@ static void writer_that_has_no_batch_is_woken_by_the_first_that_comes_home(void 
     assert_true(outbox_may_write(&pair->outbox));
 }
 
-static void writer_that_has_a_batch_is_not_woken_by_those_that_come_home(void **state)
+static void writer_with_a_batch_is_not_woken_by_returned_ones(void **state)
 {
     struct pair *pair = *state;
 
@@ -210,7 +210,7 @@ static void writer_that_has_a_batch_is_not_woken_by_those_that_come_home(void **
 }
 
 // The batch that returned between the check and the question.
-static void batch_that_has_come_home_may_be_written(void **state)
+static void returned_batch_may_be_written(void **state)
 {
     struct pair *pair = *state;
 
@@ -219,7 +219,7 @@ static void batch_that_has_come_home_may_be_written(void **state)
     assert_true(outbox_may_write(&pair->outbox));
 }
 
-static void outbox_without_memory_writes_again_when_a_batch_comes_home(void **state)
+static void outbox_without_memory_writes_again_when_a_batch_returns(void **state)
 {
     struct pair *pair = *state;
 
@@ -272,7 +272,7 @@ static void thread_that_sleeps_is_woken_once(void **state)
     assert_int_equal(wakes(&pair->reader), 1);
 }
 
-static void meter_tells_how_long_its_thread_has_slept_so_far(void **state)
+static void meter_measures_the_sleep_of_its_thread(void **state)
 {
     struct meter meter = {0};
 
@@ -343,17 +343,17 @@ int main(void)
         cmocka_unit_test(batches_are_taken_in_the_order_in_which_they_were_pushed),
         PAIR_TEST(notes_keep_their_order_and_their_bytes),
         PAIR_TEST(batch_with_no_room_for_a_note_or_its_bytes_is_handed_over),
-        PAIR_TEST(what_is_empty_is_not_handed_over),
-        PAIR_TEST(no_more_batches_exist_than_may),
-        PAIR_TEST(of_those_that_came_home_two_are_kept),
-        PAIR_TEST(writer_that_has_no_batch_is_woken_by_the_first_that_comes_home),
-        PAIR_TEST(writer_that_has_a_batch_is_not_woken_by_those_that_come_home),
-        PAIR_TEST(batch_that_has_come_home_may_be_written),
-        PAIR_TEST(outbox_without_memory_writes_again_when_a_batch_comes_home),
+        PAIR_TEST(empty_batch_is_not_handed_over),
+        PAIR_TEST(number_of_batches_is_limited),
+        PAIR_TEST(of_returned_batches_two_are_kept),
+        PAIR_TEST(writer_without_a_batch_is_woken_by_the_first_returned_one),
+        PAIR_TEST(writer_with_a_batch_is_not_woken_by_returned_ones),
+        PAIR_TEST(returned_batch_may_be_written),
+        PAIR_TEST(outbox_without_memory_writes_again_when_a_batch_returns),
         PAIR_TEST(outbox_that_had_no_memory_once_has_its_share_later),
         PAIR_TEST(thread_that_is_awake_is_not_woken),
         PAIR_TEST(thread_that_sleeps_is_woken_once),
-        cmocka_unit_test(meter_tells_how_long_its_thread_has_slept_so_far),
+        cmocka_unit_test(meter_measures_the_sleep_of_its_thread),
         cmocka_unit_test(next_socket_is_for_the_thread_that_has_the_fewest),
         cmocka_unit_test(sockets_arrive_in_order_and_wake_the_thread),
     };

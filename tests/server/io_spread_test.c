@@ -183,7 +183,7 @@ static void load_between_calm_and_busy_changes_nothing(void **state)
     assert_true(load.spread.on);
 }
 
-static void always_means_whatever_the_load(void **state)
+static void always_spreads_with_any_load(void **state)
 {
     struct load load;
 
@@ -210,7 +210,7 @@ int main(void)
         cmocka_unit_test(one_window_that_was_slept_through_is_calm_enough),
         cmocka_unit_test(one_window_that_was_worked_through_does_not_spread),
         cmocka_unit_test(load_between_calm_and_busy_changes_nothing),
-        cmocka_unit_test(always_means_whatever_the_load),
+        cmocka_unit_test(always_spreads_with_any_load),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

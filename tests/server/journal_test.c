@@ -156,7 +156,7 @@ static void jobs_survive_a_kill_when_nothing_is_synced(void **state)
     expect_survival(*state, "never", SIGKILL);
 }
 
-static void jobs_survive_a_stop_whatever_the_policy(void **state)
+static void jobs_survive_a_stop_with_any_policy(void **state)
 {
     struct sandbox *sandbox = *state;
     static const char *const policies[] = {"always", "50", "never"};
@@ -329,7 +329,7 @@ static void the_pause_of_an_idle_tube_survives_a_stop(void **state)
     (void)close(client);
 }
 
-static void the_pause_of_a_tube_that_its_users_left_comes_back(void **state)
+static void the_pause_of_an_unused_tube_is_restored(void **state)
 {
     struct sandbox *sandbox = *state;
     int client;
@@ -347,7 +347,7 @@ static void the_pause_of_a_tube_that_its_users_left_comes_back(void **state)
     (void)close(client);
 }
 
-static void without_a_directory_the_log_says_that_jobs_are_in_memory(void **state)
+static void without_a_directory_the_log_warns_that_jobs_are_in_memory(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
 
@@ -356,7 +356,7 @@ static void without_a_directory_the_log_says_that_jobs_are_in_memory(void **stat
     process_stop(process);
 }
 
-static void directory_is_made_and_belongs_to_nobody_else(void **state)
+static void directory_is_created_for_the_user_alone(void **state)
 {
     struct sandbox *sandbox = *state;
     const struct dirent *entry;
@@ -436,7 +436,7 @@ static void jobs_of_beanstalkd_are_not_left_behind_silently(void **state)
     process_stop(&sandbox->process);
 }
 
-static void as_in_beanstalkd_the_directory_must_be_there(void **state)
+static void as_in_beanstalkd_the_directory_must_exist(void **state)
 {
     struct sandbox *sandbox = *state;
     char words[128];
@@ -530,7 +530,7 @@ static void with_manager(void *context)
     (void)setenv("NOTIFY_SOCKET", context, 1);
 }
 
-static void manager_is_told_once_all_jobs_are_back(void **state)
+static void manager_is_notified_once_all_jobs_are_restored(void **state)
 {
     struct sandbox *sandbox = *state;
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -563,21 +563,21 @@ int main(void)
         SANDBOX_TEST(jobs_survive_a_kill_when_each_write_is_synced),
         SANDBOX_TEST(jobs_survive_a_kill_when_syncs_come_now_and_then),
         SANDBOX_TEST(jobs_survive_a_kill_when_nothing_is_synced),
-        SANDBOX_TEST(jobs_survive_a_stop_whatever_the_policy),
+        SANDBOX_TEST(jobs_survive_a_stop_with_any_policy),
         SANDBOX_TEST(large_jobs_survive_small_files),
         SANDBOX_TEST(a_file_has_the_size_that_was_asked_for),
         SANDBOX_TEST(jobs_of_all_protocols_survive),
         SANDBOX_TEST(the_pause_of_an_idle_tube_survives_a_stop),
-        SANDBOX_TEST(the_pause_of_a_tube_that_its_users_left_comes_back),
-        SANDBOX_TEST(without_a_directory_the_log_says_that_jobs_are_in_memory),
-        SANDBOX_TEST(directory_is_made_and_belongs_to_nobody_else),
+        SANDBOX_TEST(the_pause_of_an_unused_tube_is_restored),
+        SANDBOX_TEST(without_a_directory_the_log_warns_that_jobs_are_in_memory),
+        SANDBOX_TEST(directory_is_created_for_the_user_alone),
         SANDBOX_TEST(second_broker_on_a_directory_is_refused),
         SANDBOX_TEST(jobs_of_beanstalkd_are_not_left_behind_silently),
-        SANDBOX_TEST(as_in_beanstalkd_the_directory_must_be_there),
+        SANDBOX_TEST(as_in_beanstalkd_the_directory_must_exist),
         SANDBOX_TEST(directory_that_may_not_be_written_to_is_refused),
         SANDBOX_TEST(handles_are_good_though_the_host_has_a_new_name),
         SANDBOX_TEST(damage_stops_the_start_unless_it_is_to_be_repaired),
-        SANDBOX_TEST(manager_is_told_once_all_jobs_are_back),
+        SANDBOX_TEST(manager_is_notified_once_all_jobs_are_restored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void note_fields(void *context, enum log_level level, const char *event,
     (void)snprintf(lines + len, sizeof lines - len, ".");
 }
 
-static void what_is_too_large_is_logged_at_info_once_a_second(void **state)
+static void too_large_input_is_logged_at_info_once_a_second(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -229,7 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIMITED_LOG_TEST(line_of_each_kind_is_logged_once_a_second),
-        LIMITED_LOG_TEST(what_is_too_large_is_logged_at_info_once_a_second),
+        LIMITED_LOG_TEST(too_large_input_is_logged_at_info_once_a_second),
         LIMITED_LOG_TEST(
             a_thousand_commands_a_second_are_logged_and_the_next_line_tells_of_the_rest),
         LIMITED_LOG_TEST(commands_are_logged_of_the_address_or_the_connection_that_is_named),

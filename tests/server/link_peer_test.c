@@ -123,7 +123,7 @@ static void look_at_unread(struct bed *bed)
     bed_turns(bed, 2);
 }
 
-static void peer_that_takes_nothing_of_what_was_handed_over_is_dropped(void **state)
+static void peer_that_reads_none_of_the_handed_over_output_is_dropped(void **state)
 {
     struct bed *bed = *state;
     int client = leave_output_unread(bed);
@@ -136,7 +136,7 @@ static void peer_that_takes_nothing_of_what_was_handed_over_is_dropped(void **st
     (void)close(client);
 }
 
-static void peer_that_takes_something_of_what_was_handed_over_stays(void **state)
+static void peer_that_reads_some_of_the_handed_over_output_stays(void **state)
 {
     struct bed *bed = *state;
     int client = leave_output_unread(bed);
@@ -310,8 +310,8 @@ static void peer_that_has_reset_its_connection_has_no_address(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PEER_TEST(peer_that_takes_nothing_of_what_was_handed_over_is_dropped),
-        PEER_TEST(peer_that_takes_something_of_what_was_handed_over_stays),
+        PEER_TEST(peer_that_reads_none_of_the_handed_over_output_is_dropped),
+        PEER_TEST(peer_that_reads_some_of_the_handed_over_output_stays),
         PEER_TEST(peer_that_has_taken_all_may_be_silent),
         PEER_TEST(links_have_their_share_of_turns_that_others_fill),
         PEER_TEST(events_of_the_loop_have_their_share_of_turns_that_links_fill),

@@ -200,7 +200,7 @@ static void output_on_its_way_is_bounded_by_the_window(void **state)
 }
 
 // Room is told when half of the window is free, and not for each byte.
-static void room_is_told_where_it_is_wanted(void **state)
+static void room_is_reported_if_it_is_wanted(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
@@ -261,7 +261,7 @@ static void reset_ends_a_connection_that_is_read(void **state)
 }
 
 // The thread has found the reset while the connection was still busy with what came first.
-static void what_came_before_a_reset_is_done(void **state)
+static void input_before_a_reset_is_handled(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect_tcp(bed);
@@ -478,7 +478,7 @@ static void threads_may_end_while_a_connection_is_given_back(void **state)
     (void)close(give_back(*state));
 }
 
-static void what_is_said_while_a_connection_is_given_back_leaves_afterwards(void **state)
+static void output_during_the_return_of_a_connection_is_sent_afterwards(void **state)
 {
     struct bed *bed = *state;
     int client = give_back(bed);
@@ -492,7 +492,7 @@ static void what_is_said_while_a_connection_is_given_back_leaves_afterwards(void
     bed_expect_end(bed, client);
 }
 
-static void peer_may_be_told_of_the_end_while_a_connection_is_given_back(void **state)
+static void output_may_end_while_a_connection_is_returned(void **state)
 {
     struct bed *bed = *state;
     int client = connect_remote(bed);
@@ -527,11 +527,11 @@ int main(void)
         LINK_TEST(input_is_handed_over_once_until_it_is_taken),
         LINK_TEST(blocked_connection_keeps_no_more_than_its_share_and_one_piece),
         LINK_TEST(output_on_its_way_is_bounded_by_the_window),
-        LINK_TEST(room_is_told_where_it_is_wanted),
+        LINK_TEST(room_is_reported_if_it_is_wanted),
         LINK_TEST(input_before_the_end_is_answered_before_the_end),
         LINK_TEST(end_behind_a_blocked_command_waits_for_its_answer),
         LINK_TEST(reset_ends_a_connection_that_is_read),
-        LINK_TEST(what_came_before_a_reset_is_done),
+        LINK_TEST(input_before_a_reset_is_handled),
         LINK_TEST(reset_ends_a_connection_that_is_not_read),
         LINK_TEST(output_of_a_closed_connection_still_leaves),
         LINK_TEST(closed_connection_whose_peer_takes_nothing_is_dropped_after_a_while),
@@ -543,8 +543,8 @@ int main(void)
         LINK_TEST(connection_with_output_under_way_stays_and_no_thread_is_busy),
         LINK_TEST(connection_may_end_while_it_is_given_back),
         LINK_TEST(threads_may_end_while_a_connection_is_given_back),
-        LINK_TEST(what_is_said_while_a_connection_is_given_back_leaves_afterwards),
-        LINK_TEST(peer_may_be_told_of_the_end_while_a_connection_is_given_back),
+        LINK_TEST(output_during_the_return_of_a_connection_is_sent_afterwards),
+        LINK_TEST(output_may_end_while_a_connection_is_returned),
         LINK_TEST(threads_end_after_a_turn_that_was_spent),
     };
 

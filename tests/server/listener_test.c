@@ -387,7 +387,7 @@ static void unix_socket_that_answers_is_left_alone(void **state)
     (void)close(client);
 }
 
-static void file_that_is_no_socket_is_left_alone(void **state)
+static void file_that_is_not_a_socket_is_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     struct stat st;
@@ -497,7 +497,7 @@ int main(void)
         FIXTURE_TEST(unix_socket_is_removed_at_the_end),
         FIXTURE_TEST(stale_unix_socket_is_replaced),
         FIXTURE_TEST(unix_socket_that_answers_is_left_alone),
-        FIXTURE_TEST(file_that_is_no_socket_is_left_alone),
+        FIXTURE_TEST(file_that_is_not_a_socket_is_left_alone),
         FIXTURE_TEST(socket_of_a_successor_is_not_removed),
         FIXTURE_TEST(listeners_rest_when_descriptors_run_out_and_come_back),
         FIXTURE_TEST(resting_listeners_can_be_closed),

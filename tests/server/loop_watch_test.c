@@ -5,7 +5,7 @@
 
 #define SECONDS(n) ((nsec_t)(n)*NSEC_PER_SEC)
 
-static void worst_of_the_last_minute_is_told(void **state)
+static void worst_turn_of_the_last_minute_is_reported(void **state)
 {
     struct loop_watch watch = {0};
     struct loop_window worst;
@@ -20,7 +20,7 @@ static void worst_of_the_last_minute_is_told(void **state)
     assert_int_equal(watch.turns, 3);
 }
 
-static void what_is_older_than_the_windows_is_forgotten(void **state)
+static void turns_older_than_the_windows_are_forgotten(void **state)
 {
     struct loop_watch watch = {0};
 
@@ -46,8 +46,8 @@ static void loop_that_slept_for_long_begins_again(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(worst_of_the_last_minute_is_told),
-        cmocka_unit_test(what_is_older_than_the_windows_is_forgotten),
+        cmocka_unit_test(worst_turn_of_the_last_minute_is_reported),
+        cmocka_unit_test(turns_older_than_the_windows_are_forgotten),
         cmocka_unit_test(loop_that_slept_for_long_begins_again),
     };
 

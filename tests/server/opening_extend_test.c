@@ -117,7 +117,7 @@ static void start_that_gets_on_asks_for_time_at_each_look(void **state)
     expect_asked(&slow, 3);
 }
 
-static void start_that_hangs_asks_for_none(void **state)
+static void start_that_hangs_asks_for_no_more_time(void **state)
 {
     struct slow_store slow = {.last = 4, .moves = {true, false, false, true}};
 
@@ -129,7 +129,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(start_that_gets_on_asks_for_time_at_each_look),
-        cmocka_unit_test(start_that_hangs_asks_for_none),
+        cmocka_unit_test(start_that_hangs_asks_for_no_more_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

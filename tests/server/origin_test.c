@@ -99,7 +99,7 @@ static void a_peer_over_a_unix_socket_is_a_user_with_groups(void **state)
     (void)close(fds[1]);
 }
 
-static void what_is_on_this_machine_is_local_and_nothing_else(void **state)
+static void only_peers_on_this_machine_are_local(void **state)
 {
     static const struct {
         const char *address;
@@ -154,7 +154,7 @@ int main(void)
         cmocka_unit_test(a_peer_over_ip_has_its_address),
         cmocka_unit_test(an_ipv4_peer_at_an_ipv6_socket_is_the_same_peer),
         cmocka_unit_test(a_peer_over_a_unix_socket_is_a_user_with_groups),
-        cmocka_unit_test(what_is_on_this_machine_is_local_and_nothing_else),
+        cmocka_unit_test(only_peers_on_this_machine_are_local),
         cmocka_unit_test(a_peer_that_the_kernel_has_forgotten_comes_from_nowhere),
         cmocka_unit_test(without_memory_a_user_has_no_groups),
     };

@@ -58,7 +58,7 @@ static void without_limits_a_connection_has_no_deadline(void **state)
     (void)close(client);
 }
 
-static void with_a_limit_for_bodies_alone_an_idle_connection_has_none(void **state)
+static void with_a_limit_for_bodies_alone_an_idle_connection_has_no_deadline(void **state)
 {
     struct bed *bed = *state;
     int client;
@@ -84,7 +84,7 @@ static size_t counted_for_one(struct bed *bed)
     return during - before;
 }
 
-static void what_keeps_its_time_is_counted_as_memory(void **state)
+static void deadlines_are_counted_as_memory(void **state)
 {
     struct bed *bed = *state;
     size_t without;
@@ -100,7 +100,7 @@ static void what_keeps_its_time_is_counted_as_memory(void **state)
                      sizeof(struct conn_deadline) + sizeof(struct pace_timer));
 }
 
-static void silent_client_is_closed_when_it_has_been_idle_for_so_long(void **state)
+static void silent_client_is_closed_after_the_idle_timeout(void **state)
 {
     struct bed *bed = *state;
     int quiet, talker;
@@ -145,7 +145,7 @@ static void blocked_client_and_one_that_does_not_read_are_not_idle(void **state)
     (void)close(deaf);
 }
 
-static void slow_body_is_given_up_and_one_that_goes_on_is_not(void **state)
+static void slow_body_is_dropped_and_a_steady_one_is_not(void **state)
 {
     struct bed *bed = *state;
     char kib[PACE_STEP + 1];
@@ -192,7 +192,7 @@ static void unfinished_line_has_its_time_from_its_beginning(void **state)
     bed_expect_end(bed, client);
 }
 
-static void limit_that_is_set_later_finds_those_that_are_idle_already(void **state)
+static void limit_that_is_set_later_applies_to_idle_connections(void **state)
 {
     enum { MANY = BROKER_SLICE + 10 };
     struct bed *bed = *state;
@@ -266,15 +266,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PACE(without_limits_a_connection_has_no_deadline),
-        PACE(with_a_limit_for_bodies_alone_an_idle_connection_has_none),
-        PACE(silent_client_is_closed_when_it_has_been_idle_for_so_long),
+        PACE(with_a_limit_for_bodies_alone_an_idle_connection_has_no_deadline),
+        PACE(silent_client_is_closed_after_the_idle_timeout),
         PACE(blocked_client_and_one_that_does_not_read_are_not_idle),
-        PACE(slow_body_is_given_up_and_one_that_goes_on_is_not),
+        PACE(slow_body_is_dropped_and_a_steady_one_is_not),
         PACE(unfinished_line_has_its_time_from_its_beginning),
-        PACE(limit_that_is_set_later_finds_those_that_are_idle_already),
+        PACE(limit_that_is_set_later_applies_to_idle_connections),
         PACE(limit_that_is_removed_hurries_no_peer),
         PACE(front_end_may_have_a_deadline_of_its_own_besides),
-        PACE(what_keeps_its_time_is_counted_as_memory),
+        PACE(deadlines_are_counted_as_memory),
         PACE(without_memory_for_its_time_the_connection_is_closed),
     };
 

@@ -99,7 +99,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void address_has_so_many_and_another_as_many(void **state)
+static void each_address_has_its_own_limit(void **state)
 {
     struct peer_limits *peer_limits = *state;
     struct pair one = from_host(INADDR_LOOPBACK);
@@ -139,7 +139,7 @@ static void ipv4_address_is_the_same_at_a_socket_for_both_kinds(void **state)
     pair_close(other);
 }
 
-static void unix_peers_and_those_of_before_are_not_counted(void **state)
+static void unix_peers_and_connections_from_before_the_limit_are_not_counted(void **state)
 {
     struct peer_limits *peer_limits = *state;
     struct pair before = from_host(INADDR_LOOPBACK);
@@ -162,7 +162,7 @@ static void unix_peers_and_those_of_before_are_not_counted(void **state)
     pair_close(one);
 }
 
-static void who_cannot_be_counted_is_not_taken(void **state)
+static void socket_that_cannot_be_counted_is_refused(void **state)
 {
     struct peer_limits *peer_limits = *state;
     struct pair one = from_host(INADDR_LOOPBACK);
@@ -191,10 +191,10 @@ static void without_peer_limits_every_socket_is_taken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CLIENTS(address_has_so_many_and_another_as_many),
+        CLIENTS(each_address_has_its_own_limit),
         CLIENTS(ipv4_address_is_the_same_at_a_socket_for_both_kinds),
-        CLIENTS(unix_peers_and_those_of_before_are_not_counted),
-        CLIENTS(who_cannot_be_counted_is_not_taken),
+        CLIENTS(unix_peers_and_connections_from_before_the_limit_are_not_counted),
+        CLIENTS(socket_that_cannot_be_counted_is_refused),
         cmocka_unit_test(without_peer_limits_every_socket_is_taken),
     };
 

@@ -74,7 +74,7 @@ static void parts_are_filled_in_order(void **state)
     close_pair(&pair);
 }
 
-static void end_and_loss_are_told_apart(void **state)
+static void end_and_loss_are_distinguished(void **state)
 {
     struct pair pair = make_pair();
     char byte;
@@ -129,7 +129,7 @@ static void sending_to_a_peer_that_has_gone_is_a_loss_and_no_signal(void **state
     transport_plain.close(pair.ours, NULL);
 }
 
-static void what_is_shut_can_still_be_received_from(void **state)
+static void socket_that_was_shut_can_still_receive(void **state)
 {
     struct pair pair = make_pair();
     char peer[8];
@@ -150,10 +150,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_read_means_that_the_socket_is_drained),
         cmocka_unit_test(parts_are_filled_in_order),
-        cmocka_unit_test(end_and_loss_are_told_apart),
+        cmocka_unit_test(end_and_loss_are_distinguished),
         cmocka_unit_test(socket_that_takes_less_is_full),
         cmocka_unit_test(sending_to_a_peer_that_has_gone_is_a_loss_and_no_signal),
-        cmocka_unit_test(what_is_shut_can_still_be_received_from),
+        cmocka_unit_test(socket_that_was_shut_can_still_receive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -236,7 +236,7 @@ static void name_of_an_owner_that_was_not_reached_is_looked_up_again(void **stat
 }
 
 // At the other port of that host no process listens, so its name is looked up.
-static void address_that_is_known_holds_while_the_name_is_not_found(void **state)
+static void known_address_is_used_while_the_name_is_not_found(void **state)
 {
     struct fixture *fixture = *state;
     int fds[2];
@@ -251,7 +251,7 @@ static void address_that_is_known_holds_while_the_name_is_not_found(void **state
     expect_passed(fixture);
 }
 
-static void answer_that_is_not_wanted_any_more_is_dropped(void **state)
+static void unwanted_answer_is_dropped(void **state)
 {
     struct fixture *fixture = *state;
 
@@ -298,8 +298,8 @@ int main(void)
         TEST(name_without_an_address_is_not_found),
         TEST(all_addresses_of_a_name_are_tried),
         TEST(name_of_an_owner_that_was_not_reached_is_looked_up_again),
-        TEST(address_that_is_known_holds_while_the_name_is_not_found),
-        TEST(answer_that_is_not_wanted_any_more_is_dropped),
+        TEST(known_address_is_used_while_the_name_is_not_found),
+        TEST(unwanted_answer_is_dropped),
         TEST(proxy_that_is_freed_does_not_wait_for_an_answer),
         TEST(lookup_that_cannot_begin_is_made_later),
     };

@@ -218,7 +218,7 @@ static void text_that_is_too_long_names_no_owner(void **state)
     assert_false(proxy_can_take(fixture->proxy, "http", false));
 }
 
-static void no_more_than_the_limit_are_taken(void **state)
+static void connections_beyond_the_limit_are_refused(void **state)
 {
     struct fixture *fixture = *state;
     int clients[2];
@@ -335,7 +335,7 @@ static void owner_that_does_not_answer_in_time_ends_it(void **state)
     }
 }
 
-static void another_owner_ends_all_connections_and_the_same_none(void **state)
+static void another_owner_ends_all_connections_and_the_same_owner_keeps_them(void **state)
 {
     struct fixture *fixture = *state;
     struct siphash_key key = {0};
@@ -479,11 +479,11 @@ int main(void)
         TEST(without_an_owner_no_connection_is_taken),
         TEST(protocol_or_kind_that_the_owner_does_not_have_is_not_taken),
         TEST(text_that_is_too_long_names_no_owner),
-        TEST(no_more_than_the_limit_are_taken),
+        TEST(connections_beyond_the_limit_are_refused),
         TEST(owner_that_refuses_ends_it_and_rests_for_a_moment),
         TEST(one_of_the_owners_addresses_rests_alone),
         TEST(owner_that_does_not_answer_in_time_ends_it),
-        TEST(another_owner_ends_all_connections_and_the_same_none),
+        TEST(another_owner_ends_all_connections_and_the_same_owner_keeps_them),
         TEST(connection_that_is_still_being_made_ends_with_the_owner),
         TEST(client_that_left_before_the_owner_answered_leaves_nothing),
         TEST(thousands_that_come_and_go_leave_nothing),

@@ -101,7 +101,7 @@ static uint64_t max_jobs(struct world *world, const char *name)
     return most;
 }
 
-static void policies_of_the_run_time_come_before_those_of_the_file(void **state)
+static void policies_of_the_run_time_come_before_the_file(void **state)
 {
     struct world *world = *state;
 
@@ -131,7 +131,7 @@ static const char *pushed_by(struct world *world, const char *name)
     return rule->tell ? glob : NULL;
 }
 
-static void queue_stays_pushed_as_the_file_says(void **state)
+static void queue_keeps_the_endpoint_of_the_file(void **state)
 {
     const char *const sets[] = {"queue mail.*.push=https://example.com/x", "queue *.max_jobs=2"};
     const struct settings_source source = {.sets = sets, .set_count = 2};
@@ -178,7 +178,7 @@ static void without_a_position_the_last_made_is_last(void **state)
     assert_string_equal(policy.origin, "api");
 }
 
-static void what_is_set_replaces_all_that_the_policy_said(void **state)
+static void new_policy_replaces_all_keys_of_the_old_one(void **state)
 {
     struct world *world = *state;
 
@@ -232,7 +232,7 @@ static void value_that_would_be_read_back_as_another_is_refused(void **state)
     assert_string_equal(globs(world), "file.* * ");
 }
 
-static void only_so_many_are_made(void **state)
+static void number_of_policies_is_limited(void **state)
 {
     struct world *world = *state;
     char glob[16];
@@ -290,7 +290,7 @@ static void count_lines(void *context, enum log_level level, const char *event,
     *lines += strcmp(event, "policy_not_understood") == 0;
 }
 
-static void policy_that_cannot_be_read_is_kept_and_does_not_hold(void **state)
+static void policy_that_cannot_be_read_is_kept_without_effect(void **state)
 {
     static const struct {
         const char *glob, *text;
@@ -327,7 +327,7 @@ static void policy_that_cannot_be_read_is_kept_and_does_not_hold(void **state)
     assert_int_equal(drop(world, "b"), STATUS_OK);
 }
 
-static void more_than_there_may_be_do_not_hold(void **state)
+static void policies_beyond_the_limit_have_no_effect(void **state)
 {
     struct world *world = *state;
     char glob[16], text[64];
@@ -427,16 +427,16 @@ static void start_without_memory_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WORLD(policies_of_the_run_time_come_before_those_of_the_file),
-        WORLD(queue_stays_pushed_as_the_file_says),
+        WORLD(policies_of_the_run_time_come_before_the_file),
+        WORLD(queue_keeps_the_endpoint_of_the_file),
         WORLD(without_a_position_the_last_made_is_last),
-        WORLD(what_is_set_replaces_all_that_the_policy_said),
+        WORLD(new_policy_replaces_all_keys_of_the_old_one),
         WORLD(policy_that_is_wrong_changes_nothing),
         WORLD(value_that_would_be_read_back_as_another_is_refused),
-        WORLD(only_so_many_are_made),
+        WORLD(number_of_policies_is_limited),
         WORLD(policies_come_back_as_they_were),
-        WORLD(policy_that_cannot_be_read_is_kept_and_does_not_hold),
-        WORLD(more_than_there_may_be_do_not_hold),
+        WORLD(policy_that_cannot_be_read_is_kept_without_effect),
+        WORLD(policies_beyond_the_limit_have_no_effect),
         WORLD(reload_of_the_file_leaves_policies_of_the_run_time),
         WORLD(memo_that_is_refused_leaves_all_as_it_was),
         WORLD(any_failed_allocation_leaves_all_as_it_was),

@@ -186,7 +186,7 @@ static void let_patience_end(struct fixture *fixture)
     proxy_bed_turn(&fixture->bed);
 }
 
-static void client_that_stays_when_the_owner_has_hung_up_is_not_waited_for_long(void **state)
+static void client_that_stays_after_the_owner_closed_is_dropped_soon(void **state)
 {
     struct fixture *fixture = *state;
     char byte;
@@ -259,7 +259,7 @@ static void side_that_takes_nothing_makes_the_other_one_wait(void **state)
     assert_int_equal(fixture->relay.ways[0].held, 0);
 }
 
-static void end_is_told_only_when_all_was_taken(void **state)
+static void end_is_passed_on_after_the_last_byte(void **state)
 {
     struct fixture *fixture = *state;
     struct stream stream = {.from = fixture->client[0], .to = fixture->owner[1]};
@@ -381,14 +381,13 @@ int main(void)
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(owner_that_sends_no_more_still_gets_what_the_client_sends,
                                         fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            client_that_stays_when_the_owner_has_hung_up_is_not_waited_for_long, fixture_setup,
-            fixture_teardown),
+        cmocka_unit_test_setup_teardown(client_that_stays_after_the_owner_closed_is_dropped_soon,
+                                        fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(owner_is_waited_for_though_the_client_sends_no_more,
                                         fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(side_that_takes_nothing_makes_the_other_one_wait,
                                         fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(end_is_told_only_when_all_was_taken, fixture_setup,
+        cmocka_unit_test_setup_teardown(end_is_passed_on_after_the_last_byte, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(reset_by_the_client_ends_it, fixture_setup,
                                         fixture_teardown),

@@ -179,7 +179,7 @@ static void pass(struct fixture *fixture, unsigned turns)
     counts = false;
 }
 
-static void short_connections_cost_no_call_in_vain(void **state)
+static void short_connections_make_no_needless_system_call(void **state)
 {
     enum { CLIENTS = 10 };
     struct fixture *fixture = *state;
@@ -203,7 +203,7 @@ static void short_connections_cost_no_call_in_vain(void **state)
     assert_int_equal(calls.options, 0);
 }
 
-static void what_is_there_when_a_connection_begins_is_answered_in_that_turn(void **state)
+static void input_that_waits_at_the_begin_is_answered_in_that_turn(void **state)
 {
     struct fixture *fixture = *state;
     int client = client_connect(fixture);
@@ -214,7 +214,7 @@ static void what_is_there_when_a_connection_begins_is_answered_in_that_turn(void
     (void)close(client);
 }
 
-static void turn_takes_input_from_so_many_that_begin_and_no_more(void **state)
+static void turn_reads_a_bounded_number_of_new_connections(void **state)
 {
     enum { CLIENTS = TURN_CONNS_MAX + 40 };
     struct bed *bed = &((struct fixture *)*state)->bed;
@@ -235,7 +235,7 @@ static void turn_takes_input_from_so_many_that_begin_and_no_more(void **state)
 }
 
 // The kernel stops watching with the last descriptor; the next one has the same number.
-static void descriptor_of_one_that_has_left_serves_the_next(void **state)
+static void descriptor_of_a_closed_connection_serves_the_next(void **state)
 {
     struct fixture *fixture = *state;
     int number = -1;
@@ -256,7 +256,7 @@ static void descriptor_of_one_that_has_left_serves_the_next(void **state)
 
 // Otherwise another thread, or a file, could get the number before the kernel is told to stop
 // watching.
-static void descriptor_that_is_closed_is_not_watched_any_more(void **state)
+static void closed_descriptor_is_not_watched(void **state)
 {
     struct fixture *fixture = *state;
     int client = client_connect(fixture);
@@ -276,11 +276,11 @@ static void descriptor_that_is_closed_is_not_watched_any_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SHORT_TEST(short_connections_cost_no_call_in_vain),
-        SHORT_TEST(what_is_there_when_a_connection_begins_is_answered_in_that_turn),
-        SHORT_TEST(turn_takes_input_from_so_many_that_begin_and_no_more),
-        SHORT_TEST(descriptor_of_one_that_has_left_serves_the_next),
-        SHORT_TEST(descriptor_that_is_closed_is_not_watched_any_more),
+        SHORT_TEST(short_connections_make_no_needless_system_call),
+        SHORT_TEST(input_that_waits_at_the_begin_is_answered_in_that_turn),
+        SHORT_TEST(turn_reads_a_bounded_number_of_new_connections),
+        SHORT_TEST(descriptor_of_a_closed_connection_serves_the_next),
+        SHORT_TEST(closed_descriptor_is_not_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

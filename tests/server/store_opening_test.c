@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped(void **state)
+static void a_start_that_hangs_in_the_disk_is_logged_and_can_be_stopped(void **state)
 {
     struct sandbox *sandbox = *state;
     struct hung_disk disk;
@@ -55,7 +55,7 @@ static void signals_that_come_during_the_start_take_effect_in_their_order(void *
 }
 
 // Who administers is served meanwhile, by settings that hold from now on.
-static void settings_that_are_read_again_during_the_start_hold_at_once(void **state)
+static void settings_reloaded_during_the_start_apply_at_once(void **state)
 {
     struct sandbox *sandbox = *state;
     struct hung_disk disk;
@@ -89,10 +89,10 @@ static void a_youngest_file_that_is_one_great_hole_costs_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SANDBOX_TEST(a_start_that_hangs_in_the_disk_says_so_and_can_be_stopped),
+        SANDBOX_TEST(a_start_that_hangs_in_the_disk_is_logged_and_can_be_stopped),
         SANDBOX_TEST(a_start_can_be_stopped_at_once),
         SANDBOX_TEST(signals_that_come_during_the_start_take_effect_in_their_order),
-        SANDBOX_TEST(settings_that_are_read_again_during_the_start_hold_at_once),
+        SANDBOX_TEST(settings_reloaded_during_the_start_apply_at_once),
         SANDBOX_TEST(a_youngest_file_that_is_one_great_hole_costs_nothing),
     };
 

@@ -64,7 +64,7 @@ static void pass(struct bed *bed, nsec_t pass_for)
     bed_turns(bed, 3);
 }
 
-static void what_is_due_by_then_is_done_and_is_not_late(void **state)
+static void deadlines_during_a_suspend_are_handled_at_the_resume(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -135,7 +135,7 @@ static void woken(void *context, nsec_t told_for)
 }
 
 // A thread that stops between its wait and reading the clock sees the jump first.
-static void jump_that_is_seen_before_it_is_told_is_looked_at(void **state)
+static void jump_that_is_seen_before_its_event_is_checked(void **state)
 {
     struct bed *bed = *state;
     struct suspend_watch watch;
@@ -165,7 +165,7 @@ static void jump_that_is_seen_before_it_is_told_is_looked_at(void **state)
 }
 
 // A step of the wall clock gives no peer more time.
-static void wall_clock_that_is_set_is_no_suspend(void **state)
+static void setting_the_wall_clock_is_not_a_suspend(void **state)
 {
     struct bed *bed = *state;
     int quiet;
@@ -187,11 +187,11 @@ static void wall_clock_that_is_set_is_no_suspend(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SUSPEND(what_is_due_by_then_is_done_and_is_not_late),
+        SUSPEND(deadlines_during_a_suspend_are_handled_at_the_resume),
         SUSPEND(client_could_take_no_output_meanwhile),
         SUSPEND(client_could_say_nothing_meanwhile),
-        SUSPEND(jump_that_is_seen_before_it_is_told_is_looked_at),
-        SUSPEND(wall_clock_that_is_set_is_no_suspend),
+        SUSPEND(jump_that_is_seen_before_its_event_is_checked),
+        SUSPEND(setting_the_wall_clock_is_not_a_suspend),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

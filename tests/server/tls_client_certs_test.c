@@ -51,7 +51,7 @@ static void expect_nobody(struct tls_bed *bed)
     tls_link_close(&link);
 }
 
-static void a_client_that_nobody_asks_shows_no_certificate(void **state)
+static void a_client_that_is_not_asked_shows_no_certificate(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair client = make_client(&bed->authority, NULL, 0);
@@ -88,7 +88,7 @@ static void a_certificate_without_alternative_names_has_a_subject(void **state)
     pair_free(&client);
 }
 
-static void nothing_in_a_name_passes_for_another(void **state)
+static void a_name_cannot_imitate_another(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair client = pair_make(&(struct wish){
@@ -126,7 +126,7 @@ static void expect_names(struct tls_bed *bed, const struct pair *client, const c
     tls_link_close(&link);
 }
 
-static void each_name_is_there_by_itself(void **state)
+static void each_name_is_listed_separately(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair client = pair_make(&(struct wish){
@@ -150,7 +150,7 @@ static void a_name_that_looks_like_several_is_one(void **state)
     pair_free(&client);
 }
 
-static void a_name_with_a_nul_is_none(void **state)
+static void a_name_with_a_nul_is_left_out(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair client = pair_make(&(struct wish){.name = "client",
@@ -253,7 +253,7 @@ static void a_chain_that_is_too_long_is_refused(void **state)
     pair_free(&client);
 }
 
-static void who_the_peer_is_needs_memory(void **state)
+static void the_identity_of_the_peer_needs_memory(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair client = make_client(&bed->authority, NULL, 0);
@@ -279,20 +279,20 @@ static void who_the_peer_is_needs_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_client_that_nobody_asks_shows_no_certificate),
+        TEST(a_client_that_is_not_asked_shows_no_certificate),
         TEST(an_optional_certificate_is_kept_with_the_connection),
         TEST(a_certificate_without_alternative_names_has_a_subject),
-        TEST(nothing_in_a_name_passes_for_another),
-        TEST(each_name_is_there_by_itself),
+        TEST(a_name_cannot_imitate_another),
+        TEST(each_name_is_listed_separately),
         TEST(a_name_that_looks_like_several_is_one),
-        TEST(a_name_with_a_nul_is_none),
+        TEST(a_name_with_a_nul_is_left_out),
         TEST(names_that_are_too_long_are_refused),
         TEST(a_required_certificate_that_is_missing_is_refused_by_an_alert),
         TEST(a_certificate_that_has_expired_is_refused),
         TEST(a_certificate_that_vouches_for_itself_is_refused),
         TEST(a_certificate_of_another_authority_is_refused),
         TEST(a_chain_that_is_too_long_is_refused),
-        TEST(who_the_peer_is_needs_memory),
+        TEST(the_identity_of_the_peer_needs_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

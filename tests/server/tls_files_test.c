@@ -70,7 +70,7 @@ static void a_file_that_is_missing_is_named(void **state)
     expect_complaint(bed, "client_ca", "/tmp/none/ca.pem", "No such file or directory");
 }
 
-static void what_is_no_file_is_not_read(void **state)
+static void other_kinds_of_files_are_not_read(void **state)
 {
     struct tls_bed *bed = *state;
     char *fifo = folder_write(bed->folder, "fifo", 0600, "", 0);
@@ -83,7 +83,7 @@ static void what_is_no_file_is_not_read(void **state)
     expect_complaint(bed, "certificate", fifo, "not a regular file");
 }
 
-static void a_file_without_end_is_not_read(void **state)
+static void an_endless_file_is_not_read(void **state)
 {
     struct tls_bed *bed = *state;
     char *path = folder_write(bed->folder, "long.pem", 0644, "", 0);
@@ -133,7 +133,7 @@ static void a_file_that_holds_no_key_is_refused(void **state)
     expect_complaint(bed, "key", path, "holds no private key in PEM, or a damaged one");
 }
 
-static void nobody_is_asked_for_the_password_of_a_key(void **state)
+static void an_encrypted_key_is_refused_without_asking(void **state)
 {
     struct tls_bed *bed = *state;
     char *path = folder_write_key(bed->folder, "locked.key", bed->server.key, "secret");
@@ -143,7 +143,7 @@ static void nobody_is_asked_for_the_password_of_a_key(void **state)
 }
 
 // (A terminal would be asked.)
-static void nobody_is_asked_for_the_password_of_a_certificate(void **state)
+static void an_encrypted_certificate_is_refused_without_asking(void **state)
 {
     static const char locked[] = "-----BEGIN CERTIFICATE-----\n"
                                  "Proc-Type: 4,ENCRYPTED\n"
@@ -157,7 +157,7 @@ static void nobody_is_asked_for_the_password_of_a_certificate(void **state)
     expect_complaint(bed, "certificate", path, "holds an encrypted certificate");
 }
 
-static void a_key_that_everybody_can_read_is_refused(void **state)
+static void a_world_readable_key_is_refused(void **state)
 {
     static const unsigned modes[] = {0604, 0602, 0601};
     struct tls_bed *bed = *state;
@@ -212,7 +212,7 @@ static void a_link_that_others_can_put_there_is_not_followed(void **state)
                      "leads through a symbolic link that others can put there");
 }
 
-static void ciphers_that_nobody_knows_are_refused(void **state)
+static void unknown_ciphers_are_refused(void **state)
 {
     struct tls_bed *bed = *state;
 
@@ -240,7 +240,7 @@ static void clients_certificates_need_authorities(void **state)
     expect_complaint(bed, "client_ca", path, "holds no certificate in PEM");
 }
 
-static void a_client_is_told_which_authorities_count(void **state)
+static void a_client_is_sent_the_accepted_authorities(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair other = pair_make(&(struct wish){.name = "other", .is_authority = true});
@@ -300,21 +300,21 @@ int main(void)
         TEST(good_files_are_good),
         TEST(without_a_certificate_nothing_begins),
         TEST(a_file_that_is_missing_is_named),
-        TEST(what_is_no_file_is_not_read),
-        TEST(a_file_without_end_is_not_read),
+        TEST(other_kinds_of_files_are_not_read),
+        TEST(an_endless_file_is_not_read),
         TEST(a_file_that_holds_no_certificate_is_refused),
         TEST(a_damaged_certificate_is_refused),
         TEST(a_key_of_another_certificate_is_refused),
         TEST(a_file_that_holds_no_key_is_refused),
-        TEST(nobody_is_asked_for_the_password_of_a_key),
-        TEST(nobody_is_asked_for_the_password_of_a_certificate),
-        TEST(a_key_that_everybody_can_read_is_refused),
+        TEST(an_encrypted_key_is_refused_without_asking),
+        TEST(an_encrypted_certificate_is_refused_without_asking),
+        TEST(a_world_readable_key_is_refused),
         TEST(certificate_and_key_may_be_one_file),
         TEST(a_link_that_others_can_put_there_is_not_followed),
-        TEST(ciphers_that_nobody_knows_are_refused),
+        TEST(unknown_ciphers_are_refused),
         TEST(a_certificate_that_is_too_weak_for_the_ciphers_is_refused),
         TEST(clients_certificates_need_authorities),
-        TEST(a_client_is_told_which_authorities_count),
+        TEST(a_client_is_sent_the_accepted_authorities),
         TEST(the_chain_behind_the_certificate_is_sent),
         TEST(nothing_but_the_file_of_the_certificate_is_sent),
     };

@@ -36,7 +36,7 @@ static void an_older_version_than_the_least_is_refused(void **state)
     tls_bed_expect_refused(bed, "unsupported protocol");
 }
 
-static void the_ciphers_of_tls_1_2_are_those_that_are_named(void **state)
+static void the_ciphers_of_tls_1_2_can_be_set(void **state)
 {
     struct tls_bed *bed = *state;
     struct tls_link link;
@@ -139,7 +139,7 @@ static void plain_text_ends_the_handshake_at_once(void **state)
     expect_no_hello(*state, "\0REQ\0\0\0\x10\0\0\0\0", 12, "plain text on a TLS port");
 }
 
-static void what_is_no_hello_ends_the_handshake_at_once(void **state)
+static void bytes_that_are_not_a_hello_end_the_handshake_at_once(void **state)
 {
     static const char *const others[] = {
         "\xff\xff",                             // no type of a record
@@ -251,7 +251,7 @@ static void a_handshake_that_is_too_long_is_given_up(void **state)
     tls_link_close(&link);
 }
 
-static void records_without_bytes_are_not_heard_for_ever(void **state)
+static void empty_records_are_not_received_for_ever(void **state)
 {
     static const char part[] = "\x16\x03\x01\x00\x05\x01\x00\x3f\xf0\x03";
     static const char more[] = "\x16\x03\x01\x00\x00";
@@ -316,16 +316,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_older_version_than_the_least_is_refused),
-        TEST(the_ciphers_of_tls_1_2_are_those_that_are_named),
+        TEST(the_ciphers_of_tls_1_2_can_be_set),
         TEST(the_best_of_the_service_s_protocols_that_is_offered_is_chosen),
         TEST(a_client_that_offers_only_other_protocols_is_refused),
         TEST(plain_text_ends_the_handshake_at_once),
-        TEST(what_is_no_hello_ends_the_handshake_at_once),
+        TEST(bytes_that_are_not_a_hello_end_the_handshake_at_once),
         TEST(a_hello_may_come_byte_by_byte),
         TEST(a_peer_that_leaves_half_way_fails_at_once),
         TEST(a_peer_that_refuses_us_is_heard),
         TEST(a_handshake_that_is_too_long_is_given_up),
-        TEST(records_without_bytes_are_not_heard_for_ever),
+        TEST(empty_records_are_not_received_for_ever),
         TEST(a_handshake_waits_for_room_in_the_socket),
         TEST(a_handshake_costs_a_bounded_number_of_steps),
     };

@@ -51,7 +51,7 @@ static void expect_lost(struct tls_link *link, int error)
     }
 }
 
-static void what_one_read_has_brought_is_received_by_one_call(void **state)
+static void the_bytes_of_one_read_are_received_by_one_call(void **state)
 {
     struct tls_link link;
 
@@ -133,7 +133,7 @@ static void an_end_behind_a_part_of_a_record_is_found_at_once(void **state)
     tls_link_close(&link);
 }
 
-static void what_came_with_the_end_of_the_handshake_is_received(void **state)
+static void input_with_the_end_of_the_handshake_is_received(void **state)
 {
     struct tls_link link;
 
@@ -172,7 +172,7 @@ static void small_records_are_received_by_several_calls(void **state)
     tls_link_close(&link);
 }
 
-static void what_more_than_one_read_brings_is_not_forgotten(void **state)
+static void input_of_several_reads_is_not_forgotten(void **state)
 {
     struct tls_link link;
     static char block[RECORD_MAX];
@@ -239,7 +239,7 @@ static void an_end_without_close_notify_is_a_loss(void **state)
 }
 
 // It is not found before what came in front of it has been handed on, and can be answered.
-static void what_came_before_an_end_without_close_notify_can_be_answered(void **state)
+static void input_before_an_end_without_close_notify_can_be_answered(void **state)
 {
     static char bytes[2 * RECORD_MAX];
 
@@ -262,7 +262,7 @@ static void what_came_before_an_end_without_close_notify_can_be_answered(void **
     }
 }
 
-static void a_damaged_record_is_a_loss_that_the_peer_is_told(void **state)
+static void a_damaged_record_is_a_loss_with_an_alert(void **state)
 {
     static const char damaged[] = "\x17\x03\x03\x00\x15.....................";
     struct tls_link link;
@@ -347,7 +347,7 @@ static void a_flood_of_new_keys_is_a_loss(void **state)
     ask_for_keys(*state, 17, TRANSFER_FAILED);
 }
 
-static void nothing_behind_a_flood_of_new_keys_is_looked_at(void **state)
+static void input_after_a_flood_of_new_keys_is_not_read(void **state)
 {
     struct tls_link link;
     char heard[64];
@@ -404,24 +404,24 @@ static void receiving_waits_for_room_where_it_has_to_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_one_read_has_brought_is_received_by_one_call),
+        TEST(the_bytes_of_one_read_are_received_by_one_call),
         TEST(a_connection_that_keeps_bytes_is_not_drained),
         TEST(parts_are_filled_in_order),
         TEST(a_record_of_which_a_part_has_come_waits_for_the_rest),
         TEST(an_end_behind_a_part_of_a_record_is_found_at_once),
-        TEST(what_came_with_the_end_of_the_handshake_is_received),
+        TEST(input_with_the_end_of_the_handshake_is_received),
         TEST(small_records_are_received_by_several_calls),
-        TEST(what_more_than_one_read_brings_is_not_forgotten),
+        TEST(input_of_several_reads_is_not_forgotten),
         TEST(one_call_takes_little_more_than_it_was_asked_for),
         TEST(close_notify_is_the_end_and_answers_can_still_be_sent),
         TEST(an_end_without_close_notify_is_a_loss),
-        TEST(what_came_before_an_end_without_close_notify_can_be_answered),
-        TEST(a_damaged_record_is_a_loss_that_the_peer_is_told),
+        TEST(input_before_an_end_without_close_notify_can_be_answered),
+        TEST(a_damaged_record_is_a_loss_with_an_alert),
         TEST(plain_text_behind_the_handshake_is_a_loss),
         TEST(another_handshake_is_refused),
         TEST(keys_are_updated_in_both_directions),
         TEST(a_flood_of_new_keys_is_a_loss),
-        TEST(nothing_behind_a_flood_of_new_keys_is_looked_at),
+        TEST(input_after_a_flood_of_new_keys_is_not_read),
         TEST(receiving_waits_for_room_where_it_has_to_answer),
     };
 

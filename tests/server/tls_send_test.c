@@ -227,7 +227,7 @@ static void unstuff(const struct tls_link *link, size_t left)
     }
 }
 
-static void what_waits_for_room_may_become_more(void **state)
+static void waiting_output_may_grow(void **state)
 {
     struct tls_link link;
     size_t stuffed;
@@ -259,7 +259,7 @@ static void fill_socket(struct tls_link *link)
     }
 }
 
-static void a_full_socket_does_not_hold_up_what_is_received(void **state)
+static void a_full_socket_does_not_stop_receiving(void **state)
 {
     struct tls_link link;
     char heard[16];
@@ -309,7 +309,7 @@ static void new_keys_are_answered_behind_a_record_that_is_on_its_way(void **stat
     free(bytes);
 }
 
-static void the_end_is_told_when_there_is_room_for_it(void **state)
+static void close_notify_is_sent_when_there_is_room(void **state)
 {
     struct tls_link link;
     char *heard = malloc(4 * LONG);
@@ -336,7 +336,7 @@ static void the_end_is_told_when_there_is_room_for_it(void **state)
     free(heard);
 }
 
-static void a_connection_that_is_closed_says_so(void **state)
+static void a_closed_connection_sends_close_notify(void **state)
 {
     struct tls_link link;
     char heard[16];
@@ -352,7 +352,7 @@ static void a_connection_that_is_closed_says_so(void **state)
 }
 
 // The peer must not take what it has for all that there was.
-static void a_record_that_was_cut_short_is_no_clean_end(void **state)
+static void a_record_that_was_cut_is_not_a_clean_end(void **state)
 {
     struct tls_link link;
     char *heard = malloc(LONG);
@@ -455,12 +455,12 @@ int main(void)
         TEST(messages_have_records_of_their_own_wherever_they_are_cut),
         TEST(much_is_sent_in_full_records),
         TEST(a_peer_that_reads_slowly_gets_every_byte_in_order),
-        TEST(what_waits_for_room_may_become_more),
-        TEST(a_full_socket_does_not_hold_up_what_is_received),
+        TEST(waiting_output_may_grow),
+        TEST(a_full_socket_does_not_stop_receiving),
         TEST(new_keys_are_answered_behind_a_record_that_is_on_its_way),
-        TEST(the_end_is_told_when_there_is_room_for_it),
-        TEST(a_connection_that_is_closed_says_so),
-        TEST(a_record_that_was_cut_short_is_no_clean_end),
+        TEST(close_notify_is_sent_when_there_is_room),
+        TEST(a_closed_connection_sends_close_notify),
+        TEST(a_record_that_was_cut_is_not_a_clean_end),
         TEST(a_peer_that_has_gone_is_a_loss),
         TEST(a_peer_that_has_gone_is_a_loss_for_several_records_too),
         TEST(where_the_kernel_encrypts_it_is_handed_the_bytes),

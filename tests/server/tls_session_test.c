@@ -66,7 +66,7 @@ static void renew_certificate(struct tls_bed *bed)
     tls_bed_reload(bed);
 }
 
-static void a_ticket_takes_up_a_session(void **state)
+static void a_ticket_resumes_a_session(void **state)
 {
     assert_false(is_taken_up(*state));
     assert_non_null(((struct tls_bed *)*state)->session);
@@ -74,7 +74,7 @@ static void a_ticket_takes_up_a_session(void **state)
     assert_true(is_taken_up(*state));
 }
 
-static void a_ticket_of_tls_1_2_takes_up_a_session(void **state)
+static void a_ticket_of_tls_1_2_resumes_a_session(void **state)
 {
     use_tls_1_2(*state);
     assert_false(is_taken_up(*state));
@@ -90,7 +90,7 @@ static void a_ticket_outlives_the_renewal_of_the_certificate(void **state)
     assert_true(is_taken_up(bed));
 }
 
-static void who_the_peer_is_is_known_by_its_ticket(void **state)
+static void the_identity_of_the_peer_is_kept_in_its_ticket(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair client = pair_make(
@@ -112,7 +112,7 @@ static void who_the_peer_is_is_known_by_its_ticket(void **state)
 }
 
 // The file has the same name as before, but other authorities in it.
-static void a_ticket_is_no_way_round_new_authorities(void **state)
+static void a_ticket_does_not_bypass_new_authorities(void **state)
 {
     struct tls_bed *bed = *state;
     struct pair other = pair_make(&(struct wish){.name = "other", .is_authority = true});
@@ -129,7 +129,7 @@ static void a_ticket_is_no_way_round_new_authorities(void **state)
     pair_free(&other);
 }
 
-static void a_ticket_is_no_way_round_a_certificate_that_is_required_now(void **state)
+static void a_ticket_does_not_bypass_a_required_certificate(void **state)
 {
     struct tls_bed *bed = *state;
 
@@ -140,7 +140,7 @@ static void a_ticket_is_no_way_round_a_certificate_that_is_required_now(void **s
     tls_bed_expect_refused(bed, "peer did not return a certificate");
 }
 
-static void a_ticket_is_no_way_round_other_ciphers(void **state)
+static void a_ticket_does_not_bypass_other_ciphers(void **state)
 {
     struct tls_bed *bed = *state;
 
@@ -171,7 +171,7 @@ static void a_ticket_does_not_outlive_its_clients_certificate(void **state)
     pair_free(&client);
 }
 
-static void a_ticket_that_nobody_made_costs_a_whole_handshake(void **state)
+static void a_forged_ticket_costs_a_full_handshake(void **state)
 {
     struct tls_bed *bed = *state;
     struct error_text why;
@@ -270,15 +270,15 @@ static void connections_begin_on_any_thread_while_files_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_ticket_takes_up_a_session),
-        TEST(a_ticket_of_tls_1_2_takes_up_a_session),
+        TEST(a_ticket_resumes_a_session),
+        TEST(a_ticket_of_tls_1_2_resumes_a_session),
         TEST(a_ticket_outlives_the_renewal_of_the_certificate),
-        TEST(who_the_peer_is_is_known_by_its_ticket),
-        TEST(a_ticket_is_no_way_round_new_authorities),
-        TEST(a_ticket_is_no_way_round_a_certificate_that_is_required_now),
-        TEST(a_ticket_is_no_way_round_other_ciphers),
+        TEST(the_identity_of_the_peer_is_kept_in_its_ticket),
+        TEST(a_ticket_does_not_bypass_new_authorities),
+        TEST(a_ticket_does_not_bypass_a_required_certificate),
+        TEST(a_ticket_does_not_bypass_other_ciphers),
         TEST(a_ticket_does_not_outlive_its_clients_certificate),
-        TEST(a_ticket_that_nobody_made_costs_a_whole_handshake),
+        TEST(a_forged_ticket_costs_a_full_handshake),
         TEST(connections_keep_what_they_began_with),
         TEST(new_connections_see_the_new_certificate),
         TEST(bad_files_change_nothing),

@@ -296,7 +296,7 @@ static void connection_may_be_lost_at_any_call(void **state)
 }
 
 // A short read that leaves something in the transport: no event will tell of it.
-static void what_is_not_drained_is_read_on_without_an_event(void **state)
+static void transport_that_is_not_drained_is_read_without_an_event(void **state)
 {
     struct bed *bed = *state;
 
@@ -311,7 +311,7 @@ static void what_is_not_drained_is_read_on_without_an_event(void **state)
 }
 
 // ... and one that does not: another read would find nothing.
-static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
+static void drained_transport_is_not_read_before_an_event(void **state)
 {
     struct bed *bed = *state;
 
@@ -330,7 +330,7 @@ static void what_is_drained_is_not_read_until_there_is_an_event(void **state)
 
 // Bytes that came with the last ones of a handshake: the transport has them, and the socket
 // nothing.
-static void what_came_with_a_handshake_is_read_without_an_event(void **state)
+static void input_with_a_handshake_is_read_without_an_event(void **state)
 {
     struct bed *bed = *state;
     struct transport shaken = fake_transport;
@@ -422,7 +422,7 @@ static void open_as(struct bed *bed, const struct transport *transport)
     loop_close_all(&bed->loop);
 }
 
-static void log_says_what_protects_a_connection_and_who_its_peer_has_proved_to_be(void **state)
+static void log_names_the_protection_and_the_identity_of_the_peer(void **state)
 {
     struct transport transport = fake_transport;
 
@@ -458,11 +458,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TRANSPORT_TEST(pieces_of_any_size_and_calls_that_move_nothing_change_no_answer),
         TRANSPORT_TEST(connection_may_be_lost_at_any_call),
-        TRANSPORT_TEST(what_is_not_drained_is_read_on_without_an_event),
-        TRANSPORT_TEST(what_is_drained_is_not_read_until_there_is_an_event),
-        TRANSPORT_TEST(what_came_with_a_handshake_is_read_without_an_event),
+        TRANSPORT_TEST(transport_that_is_not_drained_is_read_without_an_event),
+        TRANSPORT_TEST(drained_transport_is_not_read_before_an_event),
+        TRANSPORT_TEST(input_with_a_handshake_is_read_without_an_event),
         TRANSPORT_TEST(shutting_waits_for_room),
-        TRANSPORT_TEST(log_says_what_protects_a_connection_and_who_its_peer_has_proved_to_be),
+        TRANSPORT_TEST(log_names_the_protection_and_the_identity_of_the_peer),
         TRANSPORT_TEST(connection_that_is_refused_closes_its_transport),
     };
 

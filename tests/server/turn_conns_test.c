@@ -95,7 +95,7 @@ static void all_are_dear(struct clients_bed *clients_bed, const char *then)
     }
 }
 
-static void quick_one_is_fed_before_all_that_are_dear(void **state)
+static void cheap_connection_is_fed_before_all_expensive_ones(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -107,7 +107,7 @@ static void quick_one_is_fed_before_all_that_are_dear(void **state)
     assert_int_equal(served(clients_bed), MANY);
 }
 
-static void turn_feeds_dear_ones_for_so_long_and_one_at_least(void **state)
+static void turn_feeds_expensive_connections_for_a_bounded_time(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -124,7 +124,7 @@ static void turn_feeds_dear_ones_for_so_long_and_one_at_least(void **state)
     assert_int_equal(served(clients_bed), MANY);
 }
 
-static void dear_ones_are_fed_however_long_the_others_take(void **state)
+static void expensive_connections_are_fed_however_long_the_others_take(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -138,7 +138,7 @@ static void dear_ones_are_fed_however_long_the_others_take(void **state)
     assert_int_equal(served(clients_bed), MANY);
 }
 
-static void dear_one_is_like_others_after_some_cheap_feeds(void **state)
+static void expensive_connection_becomes_cheap_after_some_cheap_feeds(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -150,7 +150,7 @@ static void dear_one_is_like_others_after_some_cheap_feeds(void **state)
     }
 }
 
-static void who_sends_much_at_once_is_dear(void **state)
+static void client_that_sends_much_at_once_is_expensive(void **state)
 {
     struct clients_bed *clients_bed = *state;
     char *line = malloc(CONN_SMALL_MAX + 128);
@@ -163,7 +163,7 @@ static void who_sends_much_at_once_is_dear(void **state)
     free(line);
 }
 
-static void who_is_answered_at_length_is_dear(void **state)
+static void client_with_long_replies_is_expensive(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -193,7 +193,7 @@ static void stage_all(struct clients_bed *clients_bed)
     }
 }
 
-static void little_is_sent_before_much(void **state)
+static void small_output_is_sent_before_bulky_output(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -205,7 +205,7 @@ static void little_is_sent_before_much(void **state)
     assert_int_equal(served(clients_bed), 1);
 }
 
-static void much_is_sent_however_much_there_is_of_little(void **state)
+static void bulky_output_is_sent_despite_much_small_output(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -218,7 +218,7 @@ static void much_is_sent_however_much_there_is_of_little(void **state)
     }
 }
 
-static void much_that_waits_for_a_peer_keeps_nobody_waiting(void **state)
+static void bulky_output_that_waits_for_a_peer_delays_no_other(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -232,7 +232,7 @@ static void much_that_waits_for_a_peer_keeps_nobody_waiting(void **state)
 }
 
 // Nothing would ever end the sleep of a loop that waits here.
-static void loop_does_not_sleep_while_some_wait_behind_others(void **state)
+static void loop_does_not_sleep_while_connections_wait_for_a_turn(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -253,7 +253,7 @@ static void loop_does_not_sleep_while_some_wait_behind_others(void **state)
     }
 }
 
-static void those_that_wait_behind_others_can_be_closed(void **state)
+static void connections_that_wait_for_a_turn_can_be_closed(void **state)
 {
     struct clients_bed *clients_bed = *state;
 
@@ -273,17 +273,17 @@ static void those_that_wait_behind_others_can_be_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CROWD_TEST(quick_one_is_fed_before_all_that_are_dear),
-        CROWD_TEST(turn_feeds_dear_ones_for_so_long_and_one_at_least),
-        CROWD_TEST(dear_ones_are_fed_however_long_the_others_take),
-        CROWD_TEST(dear_one_is_like_others_after_some_cheap_feeds),
-        CROWD_TEST(who_sends_much_at_once_is_dear),
-        CROWD_TEST(who_is_answered_at_length_is_dear),
-        CROWD_TEST(little_is_sent_before_much),
-        CROWD_TEST(much_is_sent_however_much_there_is_of_little),
-        CROWD_TEST(much_that_waits_for_a_peer_keeps_nobody_waiting),
-        CROWD_TEST(loop_does_not_sleep_while_some_wait_behind_others),
-        CROWD_TEST(those_that_wait_behind_others_can_be_closed),
+        CROWD_TEST(cheap_connection_is_fed_before_all_expensive_ones),
+        CROWD_TEST(turn_feeds_expensive_connections_for_a_bounded_time),
+        CROWD_TEST(expensive_connections_are_fed_however_long_the_others_take),
+        CROWD_TEST(expensive_connection_becomes_cheap_after_some_cheap_feeds),
+        CROWD_TEST(client_that_sends_much_at_once_is_expensive),
+        CROWD_TEST(client_with_long_replies_is_expensive),
+        CROWD_TEST(small_output_is_sent_before_bulky_output),
+        CROWD_TEST(bulky_output_is_sent_despite_much_small_output),
+        CROWD_TEST(bulky_output_that_waits_for_a_peer_delays_no_other),
+        CROWD_TEST(loop_does_not_sleep_while_connections_wait_for_a_turn),
+        CROWD_TEST(connections_that_wait_for_a_turn_can_be_closed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void answer_beside(unsigned busy_count)
     bed_close(&bed);
 }
 
-static void who_asks_little_is_answered_beside_those_that_fill_a_turn_each(void **state)
+static void small_request_is_answered_beside_connections_that_fill_a_turn(void **state)
 {
     (void)state;
     for (unsigned busy_count = 1; busy_count <= 8; busy_count++) {
@@ -65,7 +65,7 @@ static void who_asks_little_is_answered_beside_those_that_fill_a_turn_each(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_asks_little_is_answered_beside_those_that_fill_a_turn_each),
+        cmocka_unit_test(small_request_is_answered_beside_connections_that_fill_a_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

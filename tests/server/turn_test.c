@@ -83,7 +83,7 @@ static void loop_with_work_left_does_not_sleep(void **state)
     (void)close(client);
 }
 
-static void deadline_is_told_once_when_it_has_come(void **state)
+static void deadline_fires_once_at_its_time(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -113,7 +113,7 @@ static void deadline_can_be_moved_either_way(void **state)
     (void)close(client);
 }
 
-static void deadline_that_is_put_off_in_the_turn_that_it_comes_in_is_not_told(void **state)
+static void deadline_postponed_in_its_turn_does_not_fire(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -127,7 +127,7 @@ static void deadline_that_is_put_off_in_the_turn_that_it_comes_in_is_not_told(vo
     (void)close(client);
 }
 
-static void many_deadlines_are_all_told(void **state)
+static void many_deadlines_all_fire(void **state)
 {
     enum { MANY = 300 };
     struct bed *bed = *state;
@@ -206,7 +206,7 @@ static void due_work_of_the_broker_ends_the_sleep(void **state)
 }
 
 // The environment may ask libevent for a method without edges.
-static void loop_has_edges_whatever_the_environment_says(void **state)
+static void loop_uses_edges_despite_the_environment(void **state)
 {
     static const char *const names[] = {"EVENT_NOEPOLL", "EVENT_NOPOLL", "EVENT_NOSELECT",
                                         "EVENT_EPOLL_USE_CHANGELIST", "EVENT_PRECISE_TIMER"};
@@ -234,7 +234,7 @@ static void loop_has_edges_whatever_the_environment_says(void **state)
     }
 }
 
-static void finishing_sends_what_is_staged_and_closes(void **state)
+static void finishing_sends_staged_output_and_closes(void **state)
 {
     struct bed *bed = *state;
     int idle = bed_connect(bed);
@@ -254,7 +254,7 @@ static void finishing_sends_what_is_staged_and_closes(void **state)
     free(big);
 }
 
-static void who_waits_is_answered_before_the_connection_is_closed(void **state)
+static void waiting_client_is_answered_before_its_connection_is_closed(void **state)
 {
     struct bed *bed = *state;
     int done = bed_connect(bed);
@@ -283,7 +283,7 @@ static void input_that_comes_after_finishing_is_not_parsed(void **state)
     assert_int_equal(bed->front.feeds, 0);
 }
 
-static void turn_takes_input_from_so_many_connections_and_no_more(void **state)
+static void turn_reads_a_bounded_number_of_connections(void **state)
 {
     enum { CLIENTS = 2 * TURN_CONNS_MAX + 10 };
     struct bed *bed = *state;
@@ -368,7 +368,7 @@ static void turn_that_lasts_long_leaves_the_rest_to_the_next(void **state)
     close_all(&bed, clients);
 }
 
-static void what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next(void **state)
+static void connections_left_over_by_a_long_turn_come_first_in_the_next(void **state)
 {
     struct bed bed;
     int clients[LONG_TURN];
@@ -459,7 +459,7 @@ static void client_that_takes_no_output_is_dropped_in_the_end(void **state)
     (void)close(client);
 }
 
-static void client_that_is_owed_nothing_may_be_silent_for_ever(void **state)
+static void client_without_pending_output_may_be_silent_for_ever(void **state)
 {
     struct bed *bed = *state;
     int client = bed_connect(bed);
@@ -535,7 +535,7 @@ static void busy_through_turn(struct bed *bed, nsec_t slow_for)
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);
 }
 
-static void turn_that_uses_much_time_is_logged_with_what_it_used(void **state)
+static void turn_with_much_processor_time_is_logged(void **state)
 {
     busy = (struct busy){.lasts_for = 3600 * NSEC_PER_SEC};
     busy_through_turn(*state, NSEC_PER_MSEC);
@@ -543,7 +543,7 @@ static void turn_that_uses_much_time_is_logged_with_what_it_used(void **state)
     assert_in_range(busy.said_for, 2 * NSEC_PER_MSEC, 3599 * NSEC_PER_SEC);
 }
 
-static void turn_has_used_no_more_than_what_passed_since_it_began(void **state)
+static void logged_time_is_at_most_the_duration_of_the_turn(void **state)
 {
     busy = (struct busy){.lasts_for = NSEC_PER_MSEC + 1000};
     busy_through_turn(*state, NSEC_PER_MSEC);
@@ -558,7 +558,7 @@ static void turn_in_which_no_time_passes_is_not_slow(void **state)
     assert_int_equal(busy.slow_lines, 0);
 }
 
-static void turn_that_changes_what_is_slow_goes_by_what_it_was(void **state)
+static void turn_that_changes_the_limit_is_judged_by_the_old_one(void **state)
 {
     struct bed *bed = *state;
 
@@ -574,27 +574,27 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TURN_TEST(command_counts_from_the_moment_of_its_turn),
         TURN_TEST(long_pipeline_does_not_hold_up_others),
-        TURN_TEST(turn_takes_input_from_so_many_connections_and_no_more),
+        TURN_TEST(turn_reads_a_bounded_number_of_connections),
         cmocka_unit_test(turn_that_lasts_long_leaves_the_rest_to_the_next),
-        cmocka_unit_test(what_a_long_turn_has_no_time_to_finish_comes_first_in_the_next),
+        cmocka_unit_test(connections_left_over_by_a_long_turn_come_first_in_the_next),
         cmocka_unit_test(long_pipelines_come_on_evenly_where_turns_last_long),
-        TURN_TEST(turn_that_uses_much_time_is_logged_with_what_it_used),
-        TURN_TEST(turn_has_used_no_more_than_what_passed_since_it_began),
+        TURN_TEST(turn_with_much_processor_time_is_logged),
+        TURN_TEST(logged_time_is_at_most_the_duration_of_the_turn),
         TURN_TEST(turn_in_which_no_time_passes_is_not_slow),
-        TURN_TEST(turn_that_changes_what_is_slow_goes_by_what_it_was),
+        TURN_TEST(turn_that_changes_the_limit_is_judged_by_the_old_one),
         TURN_TEST(loop_with_work_left_does_not_sleep),
         TURN_TEST(client_that_takes_no_output_is_dropped_in_the_end),
-        TURN_TEST(client_that_is_owed_nothing_may_be_silent_for_ever),
-        TURN_TEST(deadline_is_told_once_when_it_has_come),
+        TURN_TEST(client_without_pending_output_may_be_silent_for_ever),
+        TURN_TEST(deadline_fires_once_at_its_time),
         TURN_TEST(deadline_can_be_moved_either_way),
-        TURN_TEST(deadline_that_is_put_off_in_the_turn_that_it_comes_in_is_not_told),
-        TURN_TEST(many_deadlines_are_all_told),
+        TURN_TEST(deadline_postponed_in_its_turn_does_not_fire),
+        TURN_TEST(many_deadlines_all_fire),
         TURN_TEST(deadline_of_a_connection_that_has_gone_is_forgotten),
         cmocka_unit_test(deadline_ends_the_sleep_of_an_idle_loop),
         cmocka_unit_test(due_work_of_the_broker_ends_the_sleep),
-        cmocka_unit_test(loop_has_edges_whatever_the_environment_says),
-        TURN_TEST(finishing_sends_what_is_staged_and_closes),
-        TURN_TEST(who_waits_is_answered_before_the_connection_is_closed),
+        cmocka_unit_test(loop_uses_edges_despite_the_environment),
+        TURN_TEST(finishing_sends_staged_output_and_closes),
+        TURN_TEST(waiting_client_is_answered_before_its_connection_is_closed),
         TURN_TEST(input_that_comes_after_finishing_is_not_parsed),
     };
 

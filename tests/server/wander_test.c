@@ -341,7 +341,7 @@ static void other_is_served(struct bed *bed, int other)
     assert_memory_equal(bytes, "other\n", 6);
 }
 
-static void want_of_memory_ends_one_connection_at_most(void **state)
+static void missing_memory_ends_one_connection_at_most(void **state)
 {
     size_t made = 0;
     size_t n;
@@ -408,7 +408,7 @@ static void connections_go_on_when_there_is_memory_again(void **state)
     free(bed);
 }
 
-static void threads_that_there_is_no_memory_for_leave_nothing_behind(void **state)
+static void threads_without_memory_leave_nothing_behind(void **state)
 {
     static const struct io_host host = {0};
     struct event_base *base = event_base_new();
@@ -431,9 +431,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(connections_that_come_and_go_answer_everything_in_order),
         cmocka_unit_test(connections_may_be_lost_wherever_they_are),
-        cmocka_unit_test(want_of_memory_ends_one_connection_at_most),
+        cmocka_unit_test(missing_memory_ends_one_connection_at_most),
         cmocka_unit_test(connections_go_on_when_there_is_memory_again),
-        cmocka_unit_test(threads_that_there_is_no_memory_for_leave_nothing_behind),
+        cmocka_unit_test(threads_without_memory_leave_nothing_behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

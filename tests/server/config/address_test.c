@@ -41,7 +41,7 @@ static void every_form_is_understood(void **state)
     expect_address("  unix:/a:80 , ", "", "", "/a:80");
 }
 
-static void tls_stands_in_front_of_any_form(void **state)
+static void tls_prefixes_any_form(void **state)
 {
     (void)state;
     expect_address("tls:127.0.0.1:11300", "127.0.0.1", "11300", "");
@@ -59,7 +59,7 @@ static void tls_stands_in_front_of_any_form(void **state)
     expect_bad("TLS:a:443", "must be in brackets");
 }
 
-static void list_says_whether_it_has_an_address_with_tls(void **state)
+static void address_with_tls_is_found_in_a_list(void **state)
 {
     (void)state;
     assert_true(address_list_has_tls("a:1, tls:a:2"));
@@ -83,7 +83,7 @@ static void list_is_divided_by_spaces_and_commas(void **state)
     assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_END);
 }
 
-static void empty_list_means_none(void **state)
+static void empty_list_has_no_addresses(void **state)
 {
     struct error_text why;
 
@@ -107,7 +107,7 @@ static void malformed_address_is_refused_with_its_text(void **state)
     expect_bad("unix:relative", "must begin with /");
 }
 
-static void what_does_not_fit_is_refused_and_not_cut(void **state)
+static void too_long_address_is_refused_and_not_cut(void **state)
 {
     char text[400] = "unix:/";
     struct error_text why;
@@ -129,12 +129,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_understood),
-        cmocka_unit_test(tls_stands_in_front_of_any_form),
-        cmocka_unit_test(list_says_whether_it_has_an_address_with_tls),
+        cmocka_unit_test(tls_prefixes_any_form),
+        cmocka_unit_test(address_with_tls_is_found_in_a_list),
         cmocka_unit_test(list_is_divided_by_spaces_and_commas),
-        cmocka_unit_test(empty_list_means_none),
+        cmocka_unit_test(empty_list_has_no_addresses),
         cmocka_unit_test(malformed_address_is_refused_with_its_text),
-        cmocka_unit_test(what_does_not_fit_is_refused_and_not_cut),
+        cmocka_unit_test(too_long_address_is_refused_and_not_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

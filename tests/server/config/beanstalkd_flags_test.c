@@ -145,7 +145,7 @@ static void check_good(const struct good_case *c, const struct settings *setting
     assert_int_equal(settings->journal.segment_size, c->segment ? c->segment : 67108864);
 }
 
-static void every_flag_comes_to_what_it_is_in_beanstalkd(void **state)
+static void every_flag_means_the_same_as_in_beanstalkd(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof good_cases / sizeof *good_cases; i++) {
@@ -349,7 +349,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_flag_comes_to_what_it_is_in_beanstalkd),
+        cmocka_unit_test(every_flag_means_the_same_as_in_beanstalkd),
         cmocka_unit_test(bad_use_has_the_exit_code_of_beanstalkd),
         cmocka_unit_test(a_journal_cannot_be_taken_away_from_b_but_with_what_it_imports),
         cmocka_unit_test(service_name_is_a_port),

@@ -27,7 +27,7 @@ static void expect_checked(struct sandbox *sandbox, const char *setting, const c
     process_expect_exit(&sandbox->process, words ? 2 : 0, words ? words : "");
 }
 
-static void check_refuses_what_is_not_there(void **state)
+static void check_refuses_missing_paths(void **state)
 {
     static const struct {
         const char *setting;
@@ -64,7 +64,7 @@ static void check_refuses_what_is_not_there(void **state)
     process_expect_exit(&sandbox->process, 5, "No such file");
 }
 
-static void check_takes_what_a_start_would_make(void **state)
+static void check_accepts_files_that_a_start_would_create(void **state)
 {
     struct sandbox *sandbox = *state;
     char setting[SETTING_MAX];
@@ -102,7 +102,7 @@ static void check_and_start_refuse(struct sandbox *sandbox, const char *key, con
     process_expect_exit(&sandbox->process, 1, "");
 }
 
-static void check_refuses_what_a_start_would_not_take(void **state)
+static void check_refuses_files_that_a_start_would_refuse(void **state)
 {
     struct sandbox *sandbox = *state;
 
@@ -119,7 +119,7 @@ static void check_refuses_what_a_start_would_not_take(void **state)
 }
 
 // To root alone, a second name matters.
-static void check_refuses_what_root_would_not_take(void **state)
+static void check_refuses_files_that_root_would_refuse(void **state)
 {
     struct sandbox *sandbox = *state;
 
@@ -150,7 +150,7 @@ static void start_without_its_tokens_names_the_file_and_the_line(void **state)
 }
 
 // A named pipe has nothing to say until somebody writes to it, perhaps never.
-static void tokens_are_not_waited_for(void **state)
+static void tokens_in_a_pipe_are_refused_without_waiting(void **state)
 {
     struct sandbox *sandbox = *state;
     char setting[SETTING_MAX];
@@ -209,12 +209,12 @@ static void hup_with_a_log_file_that_cannot_be_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SANDBOX_TEST(check_refuses_what_is_not_there),
-        SANDBOX_TEST(check_takes_what_a_start_would_make),
-        SANDBOX_TEST(check_refuses_what_a_start_would_not_take),
-        SANDBOX_TEST(check_refuses_what_root_would_not_take),
+        SANDBOX_TEST(check_refuses_missing_paths),
+        SANDBOX_TEST(check_accepts_files_that_a_start_would_create),
+        SANDBOX_TEST(check_refuses_files_that_a_start_would_refuse),
+        SANDBOX_TEST(check_refuses_files_that_root_would_refuse),
         SANDBOX_TEST(start_without_its_tokens_names_the_file_and_the_line),
-        SANDBOX_TEST(tokens_are_not_waited_for),
+        SANDBOX_TEST(tokens_in_a_pipe_are_refused_without_waiting),
         SANDBOX_TEST(hup_with_bad_tokens_changes_nothing),
         SANDBOX_TEST(hup_with_a_log_file_that_cannot_be_changes_nothing),
     };

@@ -52,7 +52,7 @@ static void fail_each_allocation(const char *const *args)
     }
 }
 
-static void any_failed_allocation_of_beanstalkds_fails_the_whole(void **state)
+static void any_failed_allocation_for_beanstalkd_fails_the_command_line(void **state)
 {
     static const char *const args[] = {"/usr/bin/beanstalkd",
                                        "-VFu",
@@ -73,7 +73,7 @@ static void any_failed_allocation_of_beanstalkds_fails_the_whole(void **state)
     fail_each_allocation(args);
 }
 
-static void any_failed_allocation_of_gearmands_fails_the_whole(void **state)
+static void any_failed_allocation_for_gearmand_fails_the_command_line(void **state)
 {
     static const char *const args[] = {
         "gearmand", "-dRu",  "nobody", "-p7", "-L",     "::1", "--ssl", "-j", "5",   "-t", "2",
@@ -129,7 +129,7 @@ static const char *const pieces[] = {
     "\xff\n",
 };
 
-static void any_arguments_are_taken_or_refused_with_a_reason(void **state)
+static void random_arguments_are_taken_or_refused_with_a_reason(void **state)
 {
     static const char *const names[] = {"gearmand", "beanstalkd"};
 
@@ -198,9 +198,9 @@ static void only_gearmands_default_pid_file_may_be_missed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_failed_allocation_of_beanstalkds_fails_the_whole),
-        cmocka_unit_test(any_failed_allocation_of_gearmands_fails_the_whole),
-        cmocka_unit_test(any_arguments_are_taken_or_refused_with_a_reason),
+        cmocka_unit_test(any_failed_allocation_for_beanstalkd_fails_the_command_line),
+        cmocka_unit_test(any_failed_allocation_for_gearmand_fails_the_command_line),
+        cmocka_unit_test(random_arguments_are_taken_or_refused_with_a_reason),
         cmocka_unit_test(words_that_stand_for_many_numbers_are_bounded),
         cmocka_unit_test(only_gearmands_default_pid_file_may_be_missed),
     };

@@ -254,7 +254,7 @@ static void hash_behind_a_value_is_an_error(void **state)
     assert_string_equal(car->engine.name, "x #y");
 }
 
-static void first_of_several_errors_is_told(void **state)
+static void first_of_several_errors_is_reported(void **state)
 {
     struct car *car = *state;
 
@@ -263,7 +263,7 @@ static void first_of_several_errors_is_told(void **state)
     expect_refused(car, "[car]\n# c\n\ncount = x\nfast = y\n", 4, "count: `x`");
 }
 
-static void file_that_is_not_there_is_an_error(void **state)
+static void missing_file_is_an_error(void **state)
 {
     struct car *car = *state;
 
@@ -411,7 +411,7 @@ static void gather(void *context, enum log_level level, const char *event,
                   (int)fields[3].text.len, fields[3].text.ptr);
 }
 
-static void reload_takes_what_is_live_and_names_the_rest(void **state)
+static void reload_applies_live_keys_and_names_the_others(void **state)
 {
     struct car *car = *state;
     struct car fresh;
@@ -481,8 +481,8 @@ int main(void)
         CONFIG_TEST(sizes_come_with_units),
         CONFIG_TEST(error_names_the_line_and_the_reason),
         CONFIG_TEST(hash_behind_a_value_is_an_error),
-        CONFIG_TEST(first_of_several_errors_is_told),
-        CONFIG_TEST(file_that_is_not_there_is_an_error),
+        CONFIG_TEST(first_of_several_errors_is_reported),
+        CONFIG_TEST(missing_file_is_an_error),
         CONFIG_TEST(line_that_is_too_long_is_an_error_and_not_two_lines),
         CONFIG_TEST(comment_may_be_of_any_length),
         CONFIG_TEST(nul_in_the_file_is_an_error),
@@ -492,7 +492,7 @@ int main(void)
         CONFIG_TEST(malformed_assignment_is_an_error),
         CONFIG_TEST(what_is_printed_can_be_read_back),
         CONFIG_TEST(size_is_printed_without_loss),
-        CONFIG_TEST(reload_takes_what_is_live_and_names_the_rest),
+        CONFIG_TEST(reload_applies_live_keys_and_names_the_others),
         CONFIG_TEST(text_without_memory_leaves_the_setting_as_it_was),
         CONFIG_TEST(settings_are_shown_one_by_one_as_they_are_in_force),
     };

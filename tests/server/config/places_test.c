@@ -36,7 +36,7 @@ static void configuration_is_where_the_prefix_of_the_program_has_it(void **state
     }
 }
 
-static void path_that_is_too_long_is_none(void **state)
+static void path_that_is_too_long_is_not_used(void **state)
 {
     static const char end[] = "/bin/tandemd";
     char program[PATH_MAX];
@@ -95,7 +95,7 @@ static void write_credential(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void credential_is_the_line_that_says_where_the_database_is(void **state)
+static void credential_may_be_the_connection_string_of_the_database(void **state)
 {
     char dir[] = "/tmp/tandem-credential-XXXXXX";
     char path[64];
@@ -155,7 +155,7 @@ static void credential_leads_nowhere_else(void **state)
     }
 }
 
-static void without_credentials_there_is_none(void **state)
+static void without_credentials_a_credential_is_an_error(void **state)
 {
     static const char words[] =
         "`credential:key`: no credentials were handed over ($CREDENTIALS_DIRECTORY)";
@@ -172,11 +172,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configuration_is_where_the_prefix_of_the_program_has_it),
-        cmocka_unit_test(path_that_is_too_long_is_none),
+        cmocka_unit_test(path_that_is_too_long_is_not_used),
         cmocka_unit_test(credential_is_a_file_in_the_managers_directory),
-        cmocka_unit_test(credential_is_the_line_that_says_where_the_database_is),
+        cmocka_unit_test(credential_may_be_the_connection_string_of_the_database),
         cmocka_unit_test(credential_leads_nowhere_else),
-        cmocka_unit_test(without_credentials_there_is_none),
+        cmocka_unit_test(without_credentials_a_credential_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static char *printed(enum kind kind, const char *text)
     return out;
 }
 
-static void what_is_printed_is_the_shortest_form(void **state)
+static void values_are_printed_in_the_shortest_form(void **state)
 {
     static const struct {
         enum kind kind;
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(a_duration_has_a_unit_or_is_in_seconds),
         cmocka_unit_test(a_rate_is_a_number_in_a_unit_of_time),
         cmocka_unit_test(a_share_is_from_0_to_1),
-        cmocka_unit_test(what_is_printed_is_the_shortest_form),
+        cmocka_unit_test(values_are_printed_in_the_shortest_form),
         cmocka_unit_test(a_printed_rate_is_read_back_as_the_same_interval),
     };
 

@@ -61,7 +61,7 @@ static void every_key_reaches_the_endpoint(void **state)
     settings_free(settings);
 }
 
-static void descriptors_of_endpoints_are_none_of_clients(void **state)
+static void descriptors_of_endpoints_are_not_for_clients(void **state)
 {
     const char *const sets[] = {"queue a.push=http://example.com/", "queue a.push_connections=5",
                                 "queue b.push=http://example.com/", "queue c.push_connections=9"};
@@ -166,7 +166,7 @@ static void url_that_changes_is_not_logged(void **state)
     settings_free(settings);
 }
 
-static void what_cannot_be_an_endpoint_is_an_error_of_its_section(void **state)
+static void invalid_endpoint_is_an_error_of_its_section(void **state)
 {
     static const struct {
         const char *sets[2];
@@ -208,11 +208,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_reaches_the_endpoint),
-        cmocka_unit_test(descriptors_of_endpoints_are_none_of_clients),
+        cmocka_unit_test(descriptors_of_endpoints_are_not_for_clients),
         cmocka_unit_test(secret_is_not_printed),
         cmocka_unit_test(of_a_url_only_scheme_host_and_port_are_shown),
         cmocka_unit_test(url_that_changes_is_not_logged),
-        cmocka_unit_test(what_cannot_be_an_endpoint_is_an_error_of_its_section),
+        cmocka_unit_test(invalid_endpoint_is_an_error_of_its_section),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

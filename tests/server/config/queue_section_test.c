@@ -74,7 +74,7 @@ static const struct policy_spec *spec_of(const struct settings *settings, size_t
     return &values->spec;
 }
 
-static void a_section_without_keys_says_nothing(void **state)
+static void a_section_without_keys_has_no_effect(void **state)
 {
     struct settings *settings = load("[queue a*]\n[queue b]\n");
     const struct policy_spec *spec = spec_of(settings, 0);
@@ -354,7 +354,7 @@ static void gather(void *context, enum log_level level, const char *event,
     (void)fputc('\n', lines);
 }
 
-static void reload_takes_all_sections_and_says_what_has_changed(void **state)
+static void reload_applies_all_sections_and_logs_the_changes(void **state)
 {
     struct settings *settings = load("[queue a]\nmax_jobs = 1\n[queue b]\n[queue c]\n");
     struct settings *fresh = load("[queue c]\n[queue a]\nmax_jobs = 2\nrate = 1/s\n[queue d]\n");
@@ -429,7 +429,7 @@ static void any_failed_allocation_fails_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_section_without_keys_says_nothing),
+        cmocka_unit_test(a_section_without_keys_has_no_effect),
         cmocka_unit_test(every_key_reaches_the_rule),
         cmocka_unit_test(choices_are_the_values_that_the_core_knows),
         cmocka_unit_test(sections_stay_in_the_order_of_the_file),
@@ -439,7 +439,7 @@ int main(void)
         cmocka_unit_test(keys_that_contradict_each_other_are_an_error_of_their_section),
         cmocka_unit_test(what_is_printed_can_be_read_back),
         cmocka_unit_test(the_first_section_that_fits_is_the_queues),
-        cmocka_unit_test(reload_takes_all_sections_and_says_what_has_changed),
+        cmocka_unit_test(reload_applies_all_sections_and_logs_the_changes),
         cmocka_unit_test(a_thousand_sections_are_read),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
     };

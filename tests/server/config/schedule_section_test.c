@@ -55,7 +55,7 @@ static struct schedule_spec spec_of(const struct settings *settings, size_t inde
     return schedule_section_spec(&settings->named[SETTINGS_SCHEDULES].all[index]);
 }
 
-static void a_section_says_what_is_submitted_and_when(void **state)
+static void a_section_sets_the_job_and_its_times(void **state)
 {
     struct settings *settings =
         load("[schedule nightly.1]\ncron = 30 2 * * mon-fri\n"
@@ -193,7 +193,7 @@ static void a_schedule_service_needs_memory_to_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_section_says_what_is_submitted_and_when),
+        cmocka_unit_test(a_section_sets_the_job_and_its_times),
         cmocka_unit_test(a_section_that_makes_no_sense_is_refused),
         cmocka_unit_test_setup_teardown(sections_that_are_read_again_are_taken_over, setup,
                                         teardown),

@@ -68,7 +68,7 @@ static uint64_t kept_before(const char *set, const char *other)
     return before;
 }
 
-static void a_connection_may_keep_what_the_largest_job_leaves(void **state)
+static void a_connection_may_use_the_memory_beside_the_largest_job(void **state)
 {
     (void)state;
     assert_int_equal(kept_before("server.max_connection_memory=0", NULL), 64 << 20);
@@ -194,7 +194,7 @@ static void tls_is_off_by_default_and_threads_are_bounded(void **state)
     expect_refused("tls.client_certs=yes", "`yes` is not one of none|optional|required");
 }
 
-static void jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal(void **state)
+static void import_needs_a_known_source_and_a_journal(void **state)
 {
     struct error_text why;
     struct settings *settings = load(NULL, NULL, &why);
@@ -498,7 +498,7 @@ static void wrong_command_line_is_an_error_that_names_the_argument(void **state)
     command_line_clear(&options);
 }
 
-static void help_tells_every_option(void **state)
+static void help_lists_every_option(void **state)
 {
     static const char *const words[] = {
         "--config",   "--set",    "--check-config",  "--version", "--help",
@@ -516,7 +516,7 @@ int main(void)
         cmocka_unit_test(defaults_need_no_file),
         cmocka_unit_test(set_reaches_every_section),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
-        cmocka_unit_test(a_connection_may_keep_what_the_largest_job_leaves),
+        cmocka_unit_test(a_connection_may_use_the_memory_beside_the_largest_job),
         cmocka_unit_test(a_connection_must_have_room_for_every_job),
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
         cmocka_unit_test(half_of_the_processors_have_io_threads_from_four_on),
@@ -525,13 +525,13 @@ int main(void)
         cmocka_unit_test(names_of_shards_and_hosts_are_checked),
         cmocka_unit_test(passwords_of_databases_are_not_shown),
         cmocka_unit_test(a_password_does_not_leave_the_settings),
-        cmocka_unit_test(jobs_are_brought_in_from_a_known_kind_of_store_and_to_a_journal),
+        cmocka_unit_test(import_needs_a_known_source_and_a_journal),
         cmocka_unit_test(choices_are_the_values_that_the_code_knows),
         cmocka_unit_test(any_failed_allocation_fails_the_whole),
         cmocka_unit_test(example_file_has_every_key_with_its_default_and_no_other),
         cmocka_unit_test(command_line_names_file_and_settings),
         cmocka_unit_test(wrong_command_line_is_an_error_that_names_the_argument),
-        cmocka_unit_test(help_tells_every_option),
+        cmocka_unit_test(help_lists_every_option),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void bytes_that_do_not_print_are_escaped(void **state)
     expect_text(SLICE("caf\xc3\xa9\x7f"), "\"caf\\xc3\\xa9\\x7f\"");
 }
 
-static void numbers_and_several_fields_are_told_in_order(void **state)
+static void numbers_and_several_fields_are_written_in_order(void **state)
 {
     const struct log_field fields[] = {log_number("a", INT64_MIN), log_string("b", "x"),
                                        log_number("c", 7)};
@@ -282,7 +282,7 @@ static bool tally_line(void *context, const char *line)
     return tally->got + tally->dropped >= tally->wanted;
 }
 
-static void lines_that_nobody_reads_are_dropped_and_counted(void **state)
+static void lines_without_a_reader_are_dropped_and_counted(void **state)
 {
     enum { LINES = 2 * LOG_BACKLOG / 64 };
     char dir[] = "/tmp/tandem-log-XXXXXX";
@@ -459,13 +459,13 @@ int main(void)
         cmocka_unit_test(plain_values_stand_as_they_are),
         cmocka_unit_test(other_values_stand_in_quotes),
         cmocka_unit_test(bytes_that_do_not_print_are_escaped),
-        cmocka_unit_test(numbers_and_several_fields_are_told_in_order),
+        cmocka_unit_test(numbers_and_several_fields_are_written_in_order),
         cmocka_unit_test(line_that_is_too_long_is_cut_and_still_ends),
         cmocka_unit_test(json_line_that_is_too_long_is_cut_and_still_json),
         cmocka_unit_test(json_line_is_one_object),
         cmocka_unit_test(json_holds_any_bytes),
         cmocka_unit_test(reopening_follows_a_file_that_was_moved_away),
-        cmocka_unit_test(lines_that_nobody_reads_are_dropped_and_counted),
+        cmocka_unit_test(lines_without_a_reader_are_dropped_and_counted),
         cmocka_unit_test(lines_that_cannot_be_written_are_counted_too),
         cmocka_unit_test(change_of_the_file_waits_for_the_lines_before_it),
         cmocka_unit_test(changes_while_another_thread_logs_lose_no_line),

@@ -64,7 +64,7 @@ static int flood(struct process *process)
     return client;
 }
 
-static void reader_of_the_log_that_stalls_stops_nobody(void **state)
+static void stalled_log_reader_does_not_stop_clients(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
     int client = flood(process);
@@ -134,7 +134,7 @@ static void expect_message(int manager, const char *begin)
     }
 }
 
-static void manager_that_stalls_stops_nobody_and_is_told_later(void **state)
+static void stalled_manager_does_not_stop_clients_and_is_notified_later(void **state)
 {
     struct sandbox *sandbox = *state;
     struct sockaddr_un addr = manager_address(sandbox);
@@ -163,7 +163,7 @@ static void manager_that_stalls_stops_nobody_and_is_told_later(void **state)
 }
 
 // Somebody put a named pipe in the place of the file.
-static void reload_does_not_wait_for_a_file_that_is_none(void **state)
+static void reload_refuses_a_pipe_without_waiting(void **state)
 {
     struct sandbox *sandbox = *state;
     FILE *file = fopen(sandbox->config, "w");
@@ -186,10 +186,10 @@ static void reload_does_not_wait_for_a_file_that_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SANDBOX_TEST(reader_of_the_log_that_stalls_stops_nobody),
+        SANDBOX_TEST(stalled_log_reader_does_not_stop_clients),
         SANDBOX_TEST(end_does_not_wait_for_the_reader_of_the_log),
-        SANDBOX_TEST(manager_that_stalls_stops_nobody_and_is_told_later),
-        SANDBOX_TEST(reload_does_not_wait_for_a_file_that_is_none),
+        SANDBOX_TEST(stalled_manager_does_not_stop_clients_and_is_notified_later),
+        SANDBOX_TEST(reload_refuses_a_pipe_without_waiting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void close_standard_files(void *context)
 }
 
 // Where one of these numbers went to something else, log lines would go there, too.
-static void closed_standard_files_are_not_taken_for_something_else(void **state)
+static void closed_standard_files_are_not_reused(void **state)
 {
     struct sandbox *sandbox = *state;
     char address[96];
@@ -52,7 +52,7 @@ static void fill_standard_output(void *context)
     }
 }
 
-static void what_cannot_be_printed_is_an_error(void **state)
+static void failure_to_print_is_an_error(void **state)
 {
     struct sandbox *sandbox = *state;
 
@@ -62,7 +62,7 @@ static void what_cannot_be_printed_is_an_error(void **state)
     process_expect_exit(&sandbox->process, 1, "standard output");
 }
 
-static void pipe_that_nobody_reads_is_no_log(void **state)
+static void pipe_without_a_reader_is_refused_as_a_log(void **state)
 {
     struct sandbox *sandbox = *state;
     char log[SETTING_MAX];
@@ -148,9 +148,9 @@ static void io_threads_take_no_descriptors_that_are_set_aside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SANDBOX_TEST(closed_standard_files_are_not_taken_for_something_else),
-        SANDBOX_TEST(what_cannot_be_printed_is_an_error),
-        SANDBOX_TEST(pipe_that_nobody_reads_is_no_log),
+        SANDBOX_TEST(closed_standard_files_are_not_reused),
+        SANDBOX_TEST(failure_to_print_is_an_error),
+        SANDBOX_TEST(pipe_without_a_reader_is_refused_as_a_log),
         SANDBOX_TEST(too_few_descriptors_stop_the_start),
         SANDBOX_TEST(listeners_take_no_descriptors_that_are_set_aside),
         SANDBOX_TEST(io_threads_take_no_descriptors_that_are_set_aside),

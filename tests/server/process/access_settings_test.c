@@ -104,7 +104,7 @@ static void hup_with_bad_rules_changes_nothing(void **state)
     (void)close(client);
 }
 
-static void hup_brings_rules_and_takes_them_away(void **state)
+static void hup_adds_and_removes_rules(void **state)
 {
     struct sandbox *sandbox = *state;
     size_t from = 0;
@@ -139,7 +139,7 @@ static void without_leak_check(void *context)
     }
 }
 
-static void rules_that_the_user_cannot_read_are_complained_of(void **state)
+static void rules_that_the_user_cannot_read_are_logged(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -166,8 +166,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(a_check_and_a_start_name_the_line_that_is_wrong),
         SANDBOX_TEST(hup_with_bad_rules_changes_nothing),
-        SANDBOX_TEST(hup_brings_rules_and_takes_them_away),
-        SANDBOX_TEST(rules_that_the_user_cannot_read_are_complained_of),
+        SANDBOX_TEST(hup_adds_and_removes_rules),
+        SANDBOX_TEST(rules_that_the_user_cannot_read_are_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,20 +47,20 @@ static int code_for(enum end end)
     return WEXITSTATUS(status);
 }
 
-static void start_is_good_once_the_new_process_is_ready_whatever_becomes_of_it(void **state)
+static void start_succeeds_once_the_child_is_ready_even_if_it_fails_later(void **state)
 {
     (void)state;
     assert_int_equal(code_for(READY_AND_END_BADLY), 0);
 }
 
-static void start_fails_as_the_new_process_does(void **state)
+static void start_fails_with_the_exit_code_of_the_child(void **state)
 {
     (void)state;
     assert_int_equal(code_for(END_BADLY), 7);
     assert_int_equal(code_for(END_KILLED), EXIT_FAILURE);
 }
 
-static void start_fails_where_the_new_process_ends_well_before_it_is_ready(void **state)
+static void start_fails_if_the_child_exits_with_0_before_it_is_ready(void **state)
 {
     (void)state;
     assert_int_equal(code_for(END_WELL), EXIT_FAILURE);
@@ -69,9 +69,9 @@ static void start_fails_where_the_new_process_ends_well_before_it_is_ready(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(start_is_good_once_the_new_process_is_ready_whatever_becomes_of_it),
-        cmocka_unit_test(start_fails_as_the_new_process_does),
-        cmocka_unit_test(start_fails_where_the_new_process_ends_well_before_it_is_ready),
+        cmocka_unit_test(start_succeeds_once_the_child_is_ready_even_if_it_fails_later),
+        cmocka_unit_test(start_fails_with_the_exit_code_of_the_child),
+        cmocka_unit_test(start_fails_if_the_child_exits_with_0_before_it_is_ready),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static void configure(const struct sandbox *sandbox, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void limits_of_time_come_into_force_by_a_reload(void **state)
+static void time_limits_take_effect_by_a_reload(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -113,7 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(address_has_no_more_connections_than_it_may),
-        SANDBOX_TEST(limits_of_time_come_into_force_by_a_reload),
+        SANDBOX_TEST(time_limits_take_effect_by_a_reload),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

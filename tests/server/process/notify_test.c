@@ -61,7 +61,7 @@ static void expect_told(const struct manager *manager, const char *words)
     assert_string_equal(text, words);
 }
 
-static void loop_that_does_not_turn_says_nothing(void **state)
+static void loop_that_hangs_sends_no_keep_alive(void **state)
 {
     struct manager *manager = *state;
 
@@ -110,7 +110,7 @@ static void watchdog_of_another_process_is_not_ours(void **state)
     expect_no_timer(*state);
 }
 
-static void watchdog_that_is_no_number_is_none(void **state)
+static void watchdog_without_a_number_is_ignored(void **state)
 {
     static const char *const texts[] = {"", "0", "-5", "20000x", "99999999999999999999"};
 
@@ -128,11 +128,11 @@ static void watchdog_that_is_no_number_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MANAGER_TEST(loop_that_does_not_turn_says_nothing),
+        MANAGER_TEST(loop_that_hangs_sends_no_keep_alive),
         MANAGER_TEST(message_that_waits_is_not_displaced),
         MANAGER_TEST(without_a_watchdog_there_is_no_timer),
         MANAGER_TEST(watchdog_of_another_process_is_not_ours),
-        MANAGER_TEST(watchdog_that_is_no_number_is_none),
+        MANAGER_TEST(watchdog_without_a_number_is_ignored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static int clogged_client(struct process *process)
     return client;
 }
 
-static void client_that_does_not_read_holds_up_the_end_for_a_bounded_time(void **state)
+static void client_that_does_not_read_delays_the_stop_for_a_bounded_time(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
     int client;
@@ -81,7 +81,7 @@ static void client_that_does_not_read_holds_up_the_end_for_a_bounded_time(void *
     (void)close(client);
 }
 
-static void end_says_how_many_jobs_are_lost_with_it(void **state)
+static void stop_logs_the_number_of_lost_jobs(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -107,7 +107,7 @@ static void end_says_how_many_jobs_are_lost_with_it(void **state)
 }
 
 // A request that waits is nowhere but in memory, whatever the journal keeps.
-static void request_that_waits_is_lost_with_the_end_and_answered(void **state)
+static void waiting_request_is_answered_at_the_stop(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -269,7 +269,7 @@ static void log_counts_the_keys_that_the_command_line_sets(void **state)
     assert_int_equal(sets_logged(&sandbox->process), sets + 2);
 }
 
-static void hup_takes_over_what_is_live_and_names_what_is_not(void **state)
+static void hup_applies_live_keys_and_names_the_others(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -387,7 +387,7 @@ static void hup_that_takes_long_is_a_slow_turn(void **state)
     process_stop(process);
 }
 
-static void hup_opens_the_log_file_anew(void **state)
+static void hup_reopens_the_log_file(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -449,7 +449,7 @@ static void ipv6_is_served(void **state)
     client_expect_end(client);
 }
 
-static void what_cannot_be_had_exits_with_1(void **state)
+static void unavailable_resources_exit_with_1(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
 
@@ -480,9 +480,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(job_goes_through_and_term_ends_with_zero),
         SANDBOX_TEST(tls_hello_on_a_plain_port_is_closed_and_logged),
-        SANDBOX_TEST(client_that_does_not_read_holds_up_the_end_for_a_bounded_time),
-        SANDBOX_TEST(end_says_how_many_jobs_are_lost_with_it),
-        SANDBOX_TEST(request_that_waits_is_lost_with_the_end_and_answered),
+        SANDBOX_TEST(client_that_does_not_read_delays_the_stop_for_a_bounded_time),
+        SANDBOX_TEST(stop_logs_the_number_of_lost_jobs),
+        SANDBOX_TEST(waiting_request_is_answered_at_the_stop),
         SANDBOX_TEST(second_signal_ends_at_once),
         SANDBOX_TEST(int_ends_with_zero_too),
         SANDBOX_TEST(waiting_worker_gets_a_job_from_another_client),
@@ -491,14 +491,14 @@ int main(void)
         SANDBOX_TEST(usr1_refuses_new_jobs_and_goes_on),
         SANDBOX_TEST(usr2_takes_new_jobs_again),
         SANDBOX_TEST(log_counts_the_keys_that_the_command_line_sets),
-        SANDBOX_TEST(hup_takes_over_what_is_live_and_names_what_is_not),
+        SANDBOX_TEST(hup_applies_live_keys_and_names_the_others),
         SANDBOX_TEST(hup_with_a_wrong_file_changes_nothing),
         SANDBOX_TEST(hup_that_fails_late_changes_nothing_of_the_log),
         SANDBOX_TEST(hup_that_takes_long_is_a_slow_turn),
-        SANDBOX_TEST(hup_opens_the_log_file_anew),
+        SANDBOX_TEST(hup_reopens_the_log_file),
         SANDBOX_TEST(several_listeners_serve_the_same_queues),
         SANDBOX_TEST(ipv6_is_served),
-        SANDBOX_TEST(what_cannot_be_had_exits_with_1),
+        SANDBOX_TEST(unavailable_resources_exit_with_1),
         SANDBOX_TEST(connections_are_logged_at_debug),
     };
 

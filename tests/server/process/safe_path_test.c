@@ -117,7 +117,7 @@ static void expect_refused(struct sandbox *sandbox, const char *key, const char 
     process_expect_exit(&sandbox->process, 1, words);
 }
 
-static void link_in_the_users_directory_is_no_way_to_a_log_file(void **state)
+static void link_in_the_users_directory_is_not_followed_to_a_log_file(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -128,7 +128,7 @@ static void link_in_the_users_directory_is_no_way_to_a_log_file(void **state)
     expect_untouched(vault);
 }
 
-static void link_that_leads_to_nothing_makes_no_file(void **state)
+static void broken_link_creates_no_file(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -140,7 +140,7 @@ static void link_that_leads_to_nothing_makes_no_file(void **state)
     assert_int_equal(access(vault->file, F_OK), -1);
 }
 
-static void link_on_the_way_is_none_either(void **state)
+static void link_in_the_middle_of_a_path_is_not_followed(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -162,7 +162,7 @@ static void link_on_the_way_is_none_either(void **state)
 }
 
 // In a directory where all may put files, a link of somebody else's is nothing to go by.
-static void link_of_another_in_a_shared_directory_does_not_count(void **state)
+static void link_of_another_user_in_a_shared_directory_is_not_followed(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -176,7 +176,7 @@ static void link_of_another_in_a_shared_directory_does_not_count(void **state)
 }
 
 // Anybody could put another link there at any moment, root's own being gone then.
-static void link_in_a_directory_of_everybodys_does_not_count(void **state)
+static void link_in_a_world_writable_directory_is_not_followed(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -193,7 +193,7 @@ static void link_in_a_directory_of_everybodys_does_not_count(void **state)
 }
 
 // Not even where it is root's own: it would be emptied.
-static void pid_file_is_no_link_whoever_made_it(void **state)
+static void pid_file_is_never_a_link(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -259,7 +259,7 @@ static void second_name_of_a_file_is_refused(void **state)
 }
 
 // Only what was made is given away, and only its mode is set.
-static void file_that_was_there_is_not_given_away(void **state)
+static void existing_file_keeps_its_owner(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -298,7 +298,7 @@ static void pid_file_of_another_process_in_its_place_is_left_alone(void **state)
 }
 
 // As it is where an administrator moved logs to another disk.
-static void link_of_roots_own_counts(void **state)
+static void link_of_root_is_followed(void **state)
 {
     struct vault *vault = *state;
     struct sandbox *sandbox = vault->sandbox;
@@ -331,18 +331,18 @@ static void standard_streams_can_be_named_as_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        VAULT_TEST(link_in_the_users_directory_is_no_way_to_a_log_file),
-        VAULT_TEST(link_that_leads_to_nothing_makes_no_file),
-        VAULT_TEST(link_on_the_way_is_none_either),
-        VAULT_TEST(link_of_another_in_a_shared_directory_does_not_count),
-        VAULT_TEST(link_in_a_directory_of_everybodys_does_not_count),
-        VAULT_TEST(pid_file_is_no_link_whoever_made_it),
+        VAULT_TEST(link_in_the_users_directory_is_not_followed_to_a_log_file),
+        VAULT_TEST(broken_link_creates_no_file),
+        VAULT_TEST(link_in_the_middle_of_a_path_is_not_followed),
+        VAULT_TEST(link_of_another_user_in_a_shared_directory_is_not_followed),
+        VAULT_TEST(link_in_a_world_writable_directory_is_not_followed),
+        VAULT_TEST(pid_file_is_never_a_link),
         VAULT_TEST(pipe_in_the_place_of_a_file_is_refused_at_once),
         VAULT_TEST(file_of_another_in_a_shared_directory_is_refused),
         VAULT_TEST(second_name_of_a_file_is_refused),
-        VAULT_TEST(file_that_was_there_is_not_given_away),
+        VAULT_TEST(existing_file_keeps_its_owner),
         VAULT_TEST(pid_file_of_another_process_in_its_place_is_left_alone),
-        VAULT_TEST(link_of_roots_own_counts),
+        VAULT_TEST(link_of_root_is_followed),
         VAULT_TEST(standard_streams_can_be_named_as_files),
     };
 

@@ -42,7 +42,7 @@ static _Noreturn void listen_and_end(int told)
     _exit(base ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static void being_told_to_stop_while_it_ends_does_not_kill_the_process(void **state)
+static void signal_during_the_stop_does_not_kill_the_process(void **state)
 {
     int channel[2];
     int status = -1;
@@ -69,7 +69,7 @@ static void being_told_to_stop_while_it_ends_does_not_kill_the_process(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(being_told_to_stop_while_it_ends_does_not_kill_the_process),
+        cmocka_unit_test(signal_during_the_stop_does_not_kill_the_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

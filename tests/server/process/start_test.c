@@ -245,7 +245,7 @@ static void unix_socket_has_the_mode_that_is_set(void **state)
     assert_int_equal(mode_of_socket(*state, ""), 0700);
 }
 
-static void mode_that_is_none_is_a_wrong_configuration(void **state)
+static void invalid_mode_is_a_wrong_configuration(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
 
@@ -277,7 +277,7 @@ static void socket_left_by_a_crash_is_replaced(void **state)
     client_expect_end(client);
 }
 
-static void what_is_no_socket_is_left_alone(void **state)
+static void file_at_the_path_that_is_not_a_socket_is_left_alone(void **state)
 {
     struct sandbox *sandbox = *state;
     char address[96];
@@ -312,7 +312,7 @@ static void signals_count_that_were_blocked_at_the_start(void **state)
     process_stop(&sandbox->process);
 }
 
-static void hup_says_which_of_the_process_settings_can_change(void **state)
+static void hup_names_settings_of_the_process_that_need_a_restart(void **state)
 {
     struct sandbox *sandbox = *state;
     size_t from = 0;
@@ -357,11 +357,11 @@ int main(void)
         SANDBOX_TEST(pid_file_that_cannot_be_stops_the_start),
         SANDBOX_TEST(failed_start_leaves_no_pid_file),
         SANDBOX_TEST(unix_socket_has_the_mode_that_is_set),
-        SANDBOX_TEST(mode_that_is_none_is_a_wrong_configuration),
+        SANDBOX_TEST(invalid_mode_is_a_wrong_configuration),
         SANDBOX_TEST(socket_left_by_a_crash_is_replaced),
-        SANDBOX_TEST(what_is_no_socket_is_left_alone),
+        SANDBOX_TEST(file_at_the_path_that_is_not_a_socket_is_left_alone),
         SANDBOX_TEST(signals_count_that_were_blocked_at_the_start),
-        SANDBOX_TEST(hup_says_which_of_the_process_settings_can_change),
+        SANDBOX_TEST(hup_names_settings_of_the_process_that_need_a_restart),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void expect_refused(struct sandbox *sandbox, struct handover handover, co
     close_all(&handover);
 }
 
-static void what_is_no_listening_socket_is_refused(void **state)
+static void descriptor_that_is_not_a_listening_socket_is_refused(void **state)
 {
     struct sandbox *sandbox = *state;
     static const char words[] = "descriptor 3 (beanstalk), handed over in LISTEN_FDS, is not a "
@@ -173,7 +173,7 @@ static void what_is_no_listening_socket_is_refused(void **state)
 }
 
 // A slip of the pen must not offer one protocol at another's address.
-static void name_that_is_no_protocol_is_refused(void **state)
+static void name_that_is_not_a_protocol_is_refused(void **state)
 {
     static const char *const names[] = {
         "htpp", "tandemd-http.socket", "Beanstalk", "http-tls-", "http-", "tls"};
@@ -269,7 +269,7 @@ static void expect_message(int manager, const char *begin)
     }
 }
 
-static void manager_is_told_of_start_reload_and_stop(void **state)
+static void manager_is_notified_of_start_reload_and_stop(void **state)
 {
     struct sandbox *sandbox = *state;
     int manager = unix_socket(sandbox->socket, SOCK_DGRAM);
@@ -287,7 +287,7 @@ static void manager_is_told_of_start_reload_and_stop(void **state)
     assert_int_equal(close(manager), 0);
 }
 
-static void manager_is_not_told_of_a_start_that_failed(void **state)
+static void manager_is_not_notified_of_a_failed_start(void **state)
 {
     struct sandbox *sandbox = *state;
     int manager = unix_socket(sandbox->socket, SOCK_DGRAM);
@@ -306,7 +306,7 @@ static void with_watchdog(void *context)
     (void)setenv("WATCHDOG_USEC", "100000", 1);
 }
 
-static void manager_that_watches_hears_of_the_loop_until_the_stop(void **state)
+static void watchdog_gets_keep_alives_until_the_stop(void **state)
 {
     struct sandbox *sandbox = *state;
     int manager = unix_socket(sandbox->socket, SOCK_DGRAM);
@@ -365,14 +365,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(sockets_that_are_handed_over_serve_the_same_queues),
         SANDBOX_TEST(socket_without_a_name_goes_to_the_first_protocol),
-        SANDBOX_TEST(what_is_no_listening_socket_is_refused),
-        SANDBOX_TEST(name_that_is_no_protocol_is_refused),
+        SANDBOX_TEST(descriptor_that_is_not_a_listening_socket_is_refused),
+        SANDBOX_TEST(name_that_is_not_a_protocol_is_refused),
         SANDBOX_TEST(socket_may_be_named_as_one_with_tls),
         SANDBOX_TEST(socket_with_tls_needs_a_certificate),
         SANDBOX_TEST(sockets_for_another_process_are_not_touched),
-        SANDBOX_TEST(manager_is_told_of_start_reload_and_stop),
-        SANDBOX_TEST(manager_is_not_told_of_a_start_that_failed),
-        SANDBOX_TEST(manager_that_watches_hears_of_the_loop_until_the_stop),
+        SANDBOX_TEST(manager_is_notified_of_start_reload_and_stop),
+        SANDBOX_TEST(manager_is_not_notified_of_a_failed_start),
+        SANDBOX_TEST(watchdog_gets_keep_alives_until_the_stop),
         SANDBOX_TEST(file_that_is_handed_over_is_read_again_by_its_name),
     };
 

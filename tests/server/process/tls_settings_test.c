@@ -198,7 +198,7 @@ static void hup_with_other_files_that_cannot_serve_changes_nothing(void **state)
 }
 
 // Where nothing listens with TLS, it is still said that nothing could.
-static void hup_looks_at_files_that_nothing_uses_yet(void **state)
+static void hup_checks_files_that_are_not_in_use_yet(void **state)
 {
     struct sandbox *sandbox = *state;
     struct process *process = &sandbox->process;
@@ -288,7 +288,7 @@ int main(void)
         TLS_TEST(addresses_of_one_protocol_have_tls_or_not),
         TLS_TEST(hup_with_a_bad_file_changes_nothing),
         TLS_TEST(hup_with_other_files_that_cannot_serve_changes_nothing),
-        TLS_TEST(hup_looks_at_files_that_nothing_uses_yet),
+        TLS_TEST(hup_checks_files_that_are_not_in_use_yet),
         TLS_TEST(key_that_only_root_can_read_serves_until_it_changes),
         TLS_TEST(key_of_the_user_is_read_again),
     };

@@ -104,7 +104,7 @@ static void as_nobody(void *context)
     }
 }
 
-static void own_user_is_no_change(void **state)
+static void the_current_user_is_not_changed(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
     struct passwd user = *need_root();
@@ -128,7 +128,7 @@ static void without_capability(void *context)
     }
 }
 
-static void user_that_cannot_be_had_stops_the_start(void **state)
+static void user_that_cannot_be_set_stops_the_start(void **state)
 {
     struct process *process = &((struct sandbox *)*state)->process;
     int capability = CAP_SETGID;
@@ -159,7 +159,7 @@ static void way_back_to_root_stops_the_start(void **state)
     process_expect_exit(process, 34, "root could not be given up for good");
 }
 
-static void log_file_can_be_opened_anew_by_the_user(void **state)
+static void log_file_can_be_reopened_by_the_user(void **state)
 {
     struct sandbox *sandbox = *state;
     const struct passwd *user = need_root();
@@ -215,10 +215,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(user_is_changed_and_every_other_group_dropped),
-        SANDBOX_TEST(own_user_is_no_change),
-        SANDBOX_TEST(user_that_cannot_be_had_stops_the_start),
+        SANDBOX_TEST(the_current_user_is_not_changed),
+        SANDBOX_TEST(user_that_cannot_be_set_stops_the_start),
         SANDBOX_TEST(way_back_to_root_stops_the_start),
-        SANDBOX_TEST(log_file_can_be_opened_anew_by_the_user),
+        SANDBOX_TEST(log_file_can_be_reopened_by_the_user),
         SANDBOX_TEST(log_file_out_of_the_users_reach_stops_the_start),
         SANDBOX_TEST(pid_file_that_the_user_cannot_remove_is_left_empty),
     };
