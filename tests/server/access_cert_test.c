@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Turns after which what has not come will not come.
+// Turns after which no more replies are expected.
 enum { MANY_TURNS = 100 };
 
 struct cert_bed {

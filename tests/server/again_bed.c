@@ -456,7 +456,7 @@ int again_accept_other(const struct again *again, const char *text)
         if (recv(client, got, len, MSG_WAITALL) == (ssize_t)len && memcmp(got, text, len) == 0) {
             return client;
         }
-        // Who tried whether this process serves again.
+        // A connection that tested whether this process serves again.
         (void)close(client);
     }
 }

@@ -14,18 +14,18 @@
 #include <stdbool.h>
 
 struct again {
-    // What the store says; set by the test at any time.
+    // The state of the store, set by the test at any time.
     atomic_bool owns;       // this process owns it
-    atomic_bool other_owns; // where it does not: the other one does; otherwise nobody
+    atomic_bool other_owns; // if not: the other process does; false: no process
     atomic_bool unsure;
-    atomic_uint fails; // so many times, it is lost as soon as it is had
+    atomic_uint fails; // the number of times that the store is lost at once
     struct fence fence;
     atomic_bool other_only_follows;      // it would not take over
     atomic_bool other_is_past;           // it was heard of under another owner only
     _Atomic(nsec_t) other_seen_for;      // how long ago it was heard of
     struct introspect_member members[2]; // the loop's
     atomic_bool hand_over;               // has the operator ask for that, once
-    // What it was told.
+    // What the server has told the store.
     atomic_uint made; // stores, so far
     atomic_bool handed_over;
     atomic_bool yields; // the latest one
@@ -53,7 +53,7 @@ struct again *again_start(bool owns, const char *const *sets);
 // It is told to stop, ends, and is freed.
 void again_stop(struct again *again);
 
-// Another process takes the store over, or nobody has it; this one does.
+// Another process takes the store over, or no process owns it; this process owns it.
 void again_lose(struct again *again, bool other_owns);
 void again_own(struct again *again);
 

@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-// What it does, and what it has seen; zeroed by fake_handshake_reset().
+// Its behaviour and its observations; zeroed by fake_handshake_reset().
 struct fake_handshake {
     bool refuses; // to begin, for want of memory
     nsec_t *time; // passes with each step; NULL: none does

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Sockets whose handshakes are made: how they end, their bounds, and what is left of them.
+// Handshakes: their ends, their bounds, and the state that they leave.
 #include "server/net/handshakes.h"
 
 #include "server/net/budget.h"
@@ -217,7 +217,7 @@ static void handshake_that_needs_room_goes_on_when_the_peer_has_read(void **stat
     }
     rounds(fixture, 2);
     assert_int_equal(fake_handshake.steps, 2);
-    // Input is what it waits for now.
+    // It waits for input now.
     say(fds[1], "d");
     rounds(fixture, 2);
     assert_int_equal(fixture->done, 1);

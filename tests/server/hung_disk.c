@@ -41,7 +41,7 @@ void leave_journal(struct sandbox *sandbox)
     (void)close(client);
 }
 
-// Hands a descriptor to whoever has the other end of the socket.
+// Sends a descriptor to the process at the other end of the socket.
 static bool send_descriptor(int socket, int fd)
 {
     char control[CMSG_SPACE(sizeof fd)] = {0};
@@ -76,8 +76,8 @@ static int receive_descriptor(int socket)
     return fd;
 }
 
-// The disk does not answer: a call that reads so many bytes waits for somebody who says what
-// becomes of it, which is whoever has the other end of the socket.
+// The disk does not answer: a call that reads this many bytes blocks until the process at the other
+// end of the socket decides its result.
 static void hang_disk(void *context)
 {
     struct sock_filter filter[] = {
@@ -103,7 +103,7 @@ static void hang_disk(void *context)
     }
 }
 
-// From now on every call that waits is carried out, by a process that is to be killed.
+// Starts a process that lets all blocked calls continue. The caller kills it.
 static pid_t let_disk_answer(int listener)
 {
     pid_t pid = fork();

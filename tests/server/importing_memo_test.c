@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the journal remembers of imports, by sources that may have a password.
+// The memos of imports in the journal, whose sources may contain a password.
 #include "server/importing_memo.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// tandemd with a journal: what is there after its end, and what keeps it from starting.
+// tandemd with a journal: the jobs after a restart, and the reasons to refuse a start.
 
 // memmem is a GNU function.
 #define _GNU_SOURCE
@@ -130,7 +130,7 @@ static void expect_survival(struct sandbox *sandbox, const char *fsync, int numb
     expect_all_back(client);
     // No id is given twice.
     talk(client, "put 0 0 10 1\r\ng\r\n", "INSERTED 65536\r\n");
-    // What has just happened survives, too.
+    // The last changes survive, too.
     end(sandbox, number);
     (void)close(client);
     start(sandbox, fsync);
@@ -391,7 +391,7 @@ static void second_broker_on_a_directory_is_refused(void **state)
     PROCESS_START(&second, "-l127.0.0.1", "-p0", "-b", sandbox->journal);
     process_expect_exit(&second, 10, "another process uses this journal");
     process_stop(&sandbox->process);
-    // The one that has gone is in nobody's way.
+    // The pid file of the ended process does not block a start.
     start(sandbox, "always");
     process_expect(&sandbox->process, " info started ", NULL);
     end(sandbox, SIGKILL);
@@ -517,7 +517,7 @@ static void damage_stops_the_start_unless_it_is_to_be_repaired(void **state)
     talk(client, "peek 2\r\n", "FOUND 2 1\r\nx\r\n");
     process_stop(&sandbox->process);
     (void)close(client);
-    // What was repaired is whole.
+    // The repaired journal is not damaged.
     start(sandbox, "always");
     client = client_connect(&sandbox->process);
     talk(client, "peek 2\r\n", "FOUND 2 1\r\nx\r\n");

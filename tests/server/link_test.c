@@ -31,7 +31,7 @@ static int link_setup(void **state)
     return 0;
 }
 
-// Nothing is open any more; the sanitizer finds what is left.
+// Nothing is open any more; the sanitizer finds leaks.
 static int link_teardown(void **state)
 {
     struct bed *bed = *state;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_SERVER_MANAGER_SOCKET_H
 #define TANDEM_TESTS_SERVER_MANAGER_SOCKET_H
 
-// The service manager's side of sd_notify: a socket with a name that is in no directory and nobody
-// else's, which $NOTIFY_SOCKET has from now on. To be closed.
+// The service manager's side of sd_notify: a socket with an abstract name of its own, which becomes
+// $NOTIFY_SOCKET. For close().
 int manager_socket(void);
 
 #endif

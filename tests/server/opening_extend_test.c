@@ -14,7 +14,7 @@
 
 enum { LOOKS_MAX = 4 };
 
-// A store that is opened in so many looks, and gets on between those that say so.
+// A store that is open after a number of checks, with progress between those that are marked.
 struct slow_store {
     struct store store;
     unsigned looks;
@@ -74,7 +74,7 @@ static void nothing(void *context)
     (void)context;
 }
 
-// Opens the store, and expects that the manager was asked so many times.
+// Opens the store, and expects the number of extensions that the manager was asked for.
 static void expect_asked(struct slow_store *slow, unsigned times)
 {
     const struct broker_options options = {.secret = 1};

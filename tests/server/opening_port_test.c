@@ -13,7 +13,7 @@
 
 #define ANSWER_MAX 4096
 #define ADMIN "--set", "admin.listen=127.0.0.1:0"
-// Who says nothing, or half of a request, is left alone.
+// Clients that send nothing or half of a request are not closed.
 #define NO_HURRY "--set", "admin.header_timeout=600", "--set", "admin.idle_timeout=600"
 #define READY "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -87,7 +87,7 @@ static void operators_are_served_while_jobs_come_back(void **state)
     hung_disk_close(&disk);
 }
 
-// What they have sent meanwhile counts when they are served.
+// Their input from before is used when they are served.
 static void clients_wait_until_all_jobs_are_back(void **state)
 {
     struct sandbox *sandbox = *state;
@@ -109,7 +109,7 @@ static void clients_wait_until_all_jobs_are_back(void **state)
     (void)close(client);
 }
 
-// The same address goes on with the jobs that have come back; connections of before end.
+// The same address serves the restored jobs; earlier connections end.
 static void operators_see_the_jobs_when_they_are_back(void **state)
 {
     struct sandbox *sandbox = *state;

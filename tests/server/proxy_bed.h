@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_SERVER_PROXY_BED_H
 #define TANDEM_TESTS_SERVER_PROXY_BED_H
 
-// An event base that is turned by hand, and sockets at both ends of what is passed on it.
+// An event base that the test turns, and the sockets at both ends of relayed connections.
 
 #include "core/base/nsec.h"
 
@@ -48,10 +48,10 @@ int bed_listen(uint16_t *port);
 // Both ends of a TCP connection; they do not block, and send at once.
 void bed_connect(int fds[2]);
 
-// One of those that wait at the listening socket; -1: none does.
+// Accepts a waiting connection; -1: there is none.
 int bed_accept(int listening);
 
-// What recv() says; 0 is the end, -1: there is nothing yet, -2: an error.
+// The result of recv(); 0 is the end, -1: there is nothing yet, -2: an error.
 ssize_t bed_receive(int fd, char *bytes, size_t room);
 
 // Whether the peer has closed it, be it by a reset.
@@ -59,7 +59,7 @@ bool bed_has_ended(int fd);
 
 void bed_send(int fd, const char *text);
 
-// Adds what has come to `text`, which has room for 64 bytes. Whether that is `expected` now.
+// Appends received bytes to `text`. Returns whether it is `expected` now.
 bool bed_has_got(int fd, char text[64], const char *expected);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Policies that are made at run time, over those of the file: their order, what is kept of them in
+// Policies that are made at run time, over those of the file: their order, their form in
 // memos of the broker, and what holds when these come back.
 #include "server/queue_policies.h"
 
@@ -389,7 +389,7 @@ static void any_failed_allocation_leaves_all_as_it_was(void **state)
         }
         nth_alloc_fail(0);
         if (status == STATUS_OK) {
-            // What failed was only to be logged.
+            // Only logging has failed.
             assert_int_equal(drop(world, "b"), STATUS_OK);
         }
         assert_string_equal(globs(world), "file.* * ");

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// Turns after which what has not happened will not happen.
+// Turns after which nothing more is expected.
 enum { MANY_TURNS = 2000 };
 
 #define START_AT (1000 * NSEC_PER_SEC)
@@ -164,7 +164,7 @@ static enum feed_state stub_execute(struct bed_stub *stub, const char *line)
     return FEED_MORE;
 }
 
-// Takes what it can of a buffer that is wanted; returns how much.
+// Takes bytes of the wanted buffer; returns their number.
 static size_t stub_take(struct bed_stub *stub, struct slice input)
 {
     size_t missing = stub->wanted - stub->filled;

@@ -34,7 +34,7 @@
 
 struct bed_stub; // state of one connection of the front-end
 
-// A store that does what it is told; see bed_keep().
+// A store that the test controls; see bed_keep().
 struct bed_store {
     struct store store;
     uint64_t given; // the last position
@@ -47,11 +47,11 @@ struct bed_store {
     unsigned turns;
 };
 
-// What the front-end does and has seen; shared by its connections.
+// The behaviour and observations of the front-end; shared by its connections.
 struct bed_front {
     struct broker *broker;
     bool refuses;        // new connections
-    bool eof_means_gone; // as in Gearman; otherwise it goes on, and a blocked line is answered
+    bool eof_means_gone; // as in Gearman; otherwise it continues, and a blocked line is answered
     unsigned feeds;
     const void *fed_first; // the state of that connection which was fed first since this was NULL
     unsigned fills;
@@ -59,8 +59,8 @@ struct bed_front {
     unsigned eofs;
     unsigned goings;       // how often connections were told that the process is about to stop
     unsigned open;         // connections
-    unsigned granted;      // how often connections were told what they may do
-    unsigned grants_later; // so many of the next times the latest one is to be told again
+    unsigned granted;      // the number of times that connections got their rights
+    unsigned grants_later; // the number of next times that the latest one asks for a repetition
     struct access *also;   // tokens of its own; NULL: none. Borrowed
     size_t looked_at;      // in a broker's links (work.h), what the last claim has cost
     struct bed_stub *latest;

@@ -63,7 +63,7 @@ void process_start_prepared(struct process *process, void (*prepare)(void *conte
     process->output = ends[0];
 }
 
-// Reads more of what it prints; 0 at its end.
+// Reads more of the output; 0 at its end.
 static size_t process_read(struct process *process)
 {
     struct pollfd waiting = {.fd = process->output, .events = POLLIN};

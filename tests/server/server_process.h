@@ -2,16 +2,16 @@
 #ifndef TANDEM_TESTS_SERVER_SERVER_PROCESS_H
 #define TANDEM_TESTS_SERVER_SERVER_PROCESS_H
 
-// A tandemd of its own for a test: started with the arguments it is given, watched through what it
-// prints, talked to over sockets. TANDEMD, where it is set, names what starts it. Whatever does not
-// happen within a generous time fails the test.
+// A tandemd for a test: started with arguments, observed by its output, used over sockets. TANDEMD,
+// if it is set, names the command that starts it. The test fails if an expected event does not
+// happen within a generous time.
 
 #include <sys/types.h>
 
 struct process {
     pid_t pid;
-    int output;       // what it prints, standard output and standard error
-    char text[65536]; // what it has printed so far, NUL-terminated
+    int output;       // its standard output and standard error
+    char text[65536]; // its output so far, NUL-terminated
     size_t len;
 };
 
@@ -20,8 +20,8 @@ struct process {
 void process_start(struct process *process, const char *const *args);
 #define PROCESS_START(process, ...) process_start(process, (const char *const[]){__VA_ARGS__, NULL})
 
-// The same, with `prepare` called in the new process before it becomes tandemd: what it does to its
-// environment, descriptors and rights is what tandemd starts with. It must not return on failure.
+// The same, with `prepare` called in the new process before it becomes tandemd: changes to its
+// environment, descriptors and rights apply to tandemd. It must not return on failure.
 void process_start_prepared(struct process *process, void (*prepare)(void *context), void *context,
                             const char *const *args);
 #define PROCESS_PREPARED(process, prepare, context, ...)                                           \

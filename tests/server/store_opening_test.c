@@ -33,7 +33,7 @@ static void a_start_can_be_stopped_at_once(void **state)
     hung_disk_close(&disk);
 }
 
-// The last one of those that contradict each other counts.
+// Of contradictory signals, the last one counts.
 static void signals_that_come_during_the_start_take_effect_in_their_order(void **state)
 {
     struct sandbox *sandbox = *state;
@@ -54,7 +54,7 @@ static void signals_that_come_during_the_start_take_effect_in_their_order(void *
     (void)close(client);
 }
 
-// Who administers is served meanwhile, by settings that hold from now on.
+// Operators are served meanwhile, by the new settings.
 static void settings_reloaded_during_the_start_apply_at_once(void **state)
 {
     struct sandbox *sandbox = *state;
@@ -67,7 +67,7 @@ static void settings_reloaded_during_the_start_apply_at_once(void **state)
     hung_disk_close(&disk);
 }
 
-// What a reader of all of it would take hours for.
+// Reading all of the file would take hours.
 static void a_youngest_file_that_is_one_great_hole_costs_nothing(void **state)
 {
     struct sandbox *sandbox = *state;

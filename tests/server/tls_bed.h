@@ -48,7 +48,7 @@ void tls_bed_expect_refused(struct tls_bed *bed, const char *why);
 // One that does not.
 void tls_bed_expect_good(struct tls_bed *bed);
 
-// The client begins anew, without a ticket.
+// The client starts again, without a ticket.
 void tls_bed_forget_session(struct tls_bed *bed);
 
 // Has the client show a certificate.
@@ -76,7 +76,7 @@ void tls_link_say(const struct tls_link *link, const void *bytes, size_t len);
 // It receives this and nothing else, for now.
 void tls_link_hear(const struct tls_link *link, const char *text);
 
-// What ended the client's last operation: OpenSSL's reason, of ERR_GET_REASON.
+// OpenSSL's reason (ERR_GET_REASON) for the end of the client's last operation.
 int tls_link_client_reason(void);
 
 #endif

@@ -22,7 +22,7 @@ static void ask_for_certificates(struct tls_bed *bed, enum tls_client_certs how)
     tls_bed_reload(bed);
 }
 
-// A certificate that the bed's authority, or another or nobody, vouches for.
+// A certificate signed by the bed's authority, by another one, or by itself.
 static struct pair make_client(const struct pair *issuer, const char *alt_names, long good_for)
 {
     return pair_make(&(struct wish){
@@ -100,7 +100,7 @@ static void a_name_cannot_imitate_another(void **state)
     pair_free(&client);
 }
 
-// The names, each with a bar behind it, are all of those that rules compare.
+// The names that rules compare, each followed by a bar.
 static void expect_names(struct tls_bed *bed, const struct pair *client, const char *names)
 {
     struct tls_link link;

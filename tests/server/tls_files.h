@@ -3,7 +3,7 @@
 #define TANDEM_TESTS_SERVER_TLS_FILES_H
 
 // Certificates and keys in a directory of their own, made when a test wants them: nothing that is
-// kept can expire one day. What cannot be made ends the process.
+// kept can expire. A failure ends the process.
 
 #include "core/base/slice.h"
 
@@ -16,8 +16,8 @@ struct pair {
     X509 *certificate;
 };
 
-// What a certificate is to be. Zeroes stand for: signed by itself, no alternative names, good from
-// yesterday until tomorrow.
+// The parameters of a certificate. Zeroes stand for: signed by itself, no alternative names, good
+// from yesterday until tomorrow.
 struct wish {
     const char *name;    // its CN
     struct slice cn_too; // another CN, taken as it is
@@ -39,7 +39,7 @@ void folder_make(char folder[FOLDER_ROOM]);
 // Removes it with its files.
 void folder_remove(const char *folder);
 
-// Writes to a file of the directory, which is made anew with `mode`. Returns its path, to be freed.
+// Writes a file in the directory, created again with `mode`. Returns its path, for free().
 char *folder_write(const char *folder, const char *name, unsigned mode, const void *bytes,
                    size_t len);
 // The same for a certificate in PEM, and another behind it where that is not NULL.

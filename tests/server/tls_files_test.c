@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What [tls] names: files that can be used, and what is said of those that cannot.
+// The files of [tls]: valid ones, and the messages about invalid ones.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/tls_bed.h"
 
@@ -185,7 +185,7 @@ static void certificate_and_key_may_be_one_file(void **state)
     PEM_write_bio_X509(memory, bed->authority.certificate);
     len = BIO_get_mem_data(memory, &bytes);
     set(&bed->settings.key, strdup(""));
-    // Where the key was forgotten, the mode of the certificate is no matter.
+    // Without a key, the mode of the certificate does not matter.
     expect_complaint(bed, "certificate", bed->settings.certificate,
                      "holds no private key in PEM, or a damaged one");
     set(&bed->settings.certificate,

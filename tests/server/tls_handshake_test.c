@@ -107,7 +107,7 @@ static void step(struct tls_link *link)
     link->handshake = transport_tls.handshake(link->fd, &link->own, &link->why);
 }
 
-// What the peer sends comes at once, and byte by byte; it ends the handshake for this reason.
+// The peer's bytes come at once, and one by one; they end the handshake for this reason.
 static void expect_no_hello(struct tls_bed *bed, const char *bytes, size_t len, const char *why)
 {
     struct tls_link link;

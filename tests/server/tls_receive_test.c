@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What a connection with TLS receives, and when an event tells of more.
+// Receiving on a connection with TLS, and the events before it can receive more.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/tls_bed.h"
 
@@ -323,7 +323,7 @@ static void keys_are_updated_in_both_directions(void **state)
     tls_link_close(&link);
 }
 
-// How many of so many requests for new keys are heard by one call, which finds this.
+// Sends `times` requests for new keys to one call, which has this result.
 static void ask_for_keys(struct tls_bed *bed, int times, enum transfer result)
 {
     struct tls_link link;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What a connection with TLS sends: in which records, and to a peer that does not take it.
+// Sending on a connection with TLS: the records, and peers that do not read.
 #include "server/transport/tls_private.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/server/tls_bed.h"
@@ -193,7 +193,7 @@ static void a_peer_that_reads_slowly_gets_every_byte_in_order(void **state)
         heard_len += hear_all(&link, heard + heard_len, 3000);
     }
     assert_true(times_full > 10);
-    // What was said to be sent has left.
+    // The bytes reported as sent have left.
     heard_len += hear_all(&link, heard + heard_len, LONG - heard_len);
     assert_int_equal(heard_len, LONG);
     assert_memory_equal(heard, bytes, LONG);
@@ -202,7 +202,7 @@ static void a_peer_that_reads_slowly_gets_every_byte_in_order(void **state)
     free(bytes);
 }
 
-// Fills the socket with what is none of TLS; the peer takes it away before it goes on.
+// Fills the socket with bytes outside TLS, which the peer removes before it continues.
 static size_t stuff(const struct tls_link *link)
 {
     char filler[512] = "";
@@ -351,7 +351,7 @@ static void a_closed_connection_sends_close_notify(void **state)
     tls_link_close(&link);
 }
 
-// The peer must not take what it has for all that there was.
+// The peer must be able to tell that the output was cut.
 static void a_record_that_was_cut_is_not_a_clean_end(void **state)
 {
     struct tls_link link;

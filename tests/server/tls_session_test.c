@@ -10,7 +10,7 @@
 
 enum { HOUR = 3600 };
 
-// What OpenSSL takes for the time, too: later by so many seconds.
+// The time of OpenSSL, too, later by a number of seconds.
 static time_t later;
 
 time_t time(time_t *at)
@@ -251,7 +251,7 @@ static void *begin_and_close(void *context)
     return NULL;
 }
 
-// What a sanitizer of threads would find.
+// Finds data races under the thread sanitizer.
 static void connections_begin_on_any_thread_while_files_are_read(void **state)
 {
     struct tls_bed *bed = *state;

@@ -38,7 +38,7 @@ struct fake {
     int to_receive;      // the event that the last receive asked for, or 0
     int to_send;         // the last send, or shut
     unsigned shuts;      // that were told to the peer
-    unsigned shut_lulls; // how often there is no room for it
+    unsigned shut_lulls; // the number of times that there is no room for it
     unsigned closes;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The order in which connections are served: clients with small requests, and with little output,
-// before the others, and none of them is starved.
+// before the others, and no connection is starved.
 #include "tests/server/server_bed.h"
 #include "tests/server/server_cmocka.h"
 

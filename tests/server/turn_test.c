@@ -473,7 +473,7 @@ static void client_without_pending_output_may_be_silent_for_ever(void **state)
     (void)close(client);
 }
 
-// What a turn does, and how long that takes by a virtual clock.
+// The work of a turn, and its duration by a virtual clock.
 struct busy {
     nsec_t works_for; // by the thread's clock
     nsec_t lasts_for;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// beanstalkd's own flags, by themselves and among ours: what they come to as settings.
+// The flags of beanstalkd, alone and among our options: the resulting settings.
 #include "server/config/settings.h"
 
 #include "core/base/log.h"
@@ -13,7 +13,7 @@
 
 #define ARGS_MAX 8
 
-// What stands there unless a case says otherwise.
+// The default of the cases.
 #define LISTEN "127.0.0.1:11300"
 #define SIZE 65535
 
@@ -272,7 +272,7 @@ static void service_name_is_a_port(void **state)
     command_line_clear(&options);
 }
 
-// As there, what stands behind them does not matter, nor does what is wrong with it.
+// As in beanstalkd, later arguments are ignored, even if they are wrong.
 static void version_and_help_end_the_reading(void **state)
 {
     static const struct {

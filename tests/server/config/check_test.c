@@ -83,7 +83,7 @@ static void check_accepts_files_that_a_start_would_create(void **state)
     expect_checked(sandbox, "http.cors_origins=null https://a.example:80 moz-extension://x-1",
                    NULL);
     expect_checked(sandbox, "http.hosts=a.example, [::1], b_c", NULL);
-    // It has made none of it.
+    // It has created nothing.
     assert_int_equal(access(sandbox->journal, F_OK), -1);
     assert_int_equal(access(sandbox->log, F_OK), -1);
     assert_int_equal(access(sandbox->pid, F_OK), -1);
@@ -149,7 +149,7 @@ static void start_without_its_tokens_names_the_file_and_the_line(void **state)
     process_expect_exit(&sandbox->process, 2, words);
 }
 
-// A named pipe has nothing to say until somebody writes to it, perhaps never.
+// A named pipe may never have a writer.
 static void tokens_in_a_pipe_are_refused_without_waiting(void **state)
 {
     struct sandbox *sandbox = *state;
@@ -184,11 +184,11 @@ static void hup_with_bad_tokens_changes_nothing(void **state)
     process_expect(&sandbox->process, "setting_changed section=server key=slow_turn", &from);
     process_expect(&sandbox->process, " info reloaded ", &from);
     process_stop(&sandbox->process);
-    // That it was read anew is not said of what was not.
+    // A failed reload does not log `reloaded`.
     assert_null(strstr(strstr(sandbox->process.text, " info reloaded ") + 1, " info reloaded "));
 }
 
-// Better that the old file goes on than that nothing is known of what comes.
+// Logging to the old file is better than no log.
 static void hup_with_a_log_file_that_cannot_be_changes_nothing(void **state)
 {
     struct sandbox *sandbox = *state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Command lines in the place of beanstalkd and gearmand, where memory runs out at any point, and
-// whatever the arguments are. What they mean is compared with those programs in tests/dropin.
+// with any arguments. tests/dropin compares their meaning with those programs.
 #include "server/config/command_line.h"
 
 #include "server/config/compat.h"
@@ -83,7 +83,7 @@ static void any_failed_allocation_for_gearmand_fails_the_command_line(void **sta
     fail_each_allocation(args);
 }
 
-// Out of these and what they are made of.
+// Arguments are made of these and of parts of them.
 static const char *const pieces[] = {
     "-d",
     "-p",

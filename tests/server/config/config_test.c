@@ -398,7 +398,7 @@ static void size_is_printed_without_loss(void **state)
     }
 }
 
-// Gathers the events and keys that are logged, and what was and is to be.
+// Gathers the logged events and keys, with the old and new values.
 static void gather(void *context, enum log_level level, const char *event,
                    const struct log_field *fields, size_t count)
 {

@@ -100,7 +100,7 @@ static void a_share_is_from_0_to_1(void **state)
 
 enum kind { DURATION, RATE, SHARE };
 
-// What is printed of a quantity.
+// The printed form of a quantity.
 static char *printed(enum kind kind, const char *text)
 {
     struct error_text why;

@@ -198,7 +198,7 @@ static void set_changes_a_section_of_the_file(void **state)
         load_with("[queue a.b=c]\nmax_jobs = 3\n", "queue a.b=c.dead_queue=x", path, &why);
 
     (void)state;
-    // What stands between the first dot and the first sign is taken for a key.
+    // The part between the first dot and the first sign is taken for a key.
     assert_null(settings);
     assert_non_null(strstr(why.text, "there is no key `b` in sections [queue ...]"));
     settings = load_with("[queue a=c]\nmax_jobs = 3\n", "queue a=c.max_jobs=4", path, &why);

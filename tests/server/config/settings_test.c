@@ -307,7 +307,7 @@ static void passwords_of_databases_are_not_shown(void **state)
                  "gearmand-postgres:postgresql://a:(hidden)@c?table=d");
 }
 
-// Neither in what --check-config prints, nor in what is said of a wrong line.
+// It is neither in the output of --check-config nor in the message about a wrong line.
 static void a_password_does_not_leave_the_settings(void **state)
 {
     struct error_text why;

@@ -184,7 +184,7 @@ static void json_holds_any_bytes(void **state)
     json_decref(object);
 }
 
-// What stands in the file, NUL-terminated.
+// The content of the file, NUL-terminated.
 static void read_file(const char *path, char *text, size_t room)
 {
     FILE *file = fopen(path, "r");
@@ -261,7 +261,7 @@ static void read_lines(int reader, bool (*done)(void *context, const char *line)
     }
 }
 
-// Lines that came, and those that are said to be dropped.
+// Lines that came, and lines that are reported as dropped.
 struct tally {
     unsigned wanted;
     unsigned got;
@@ -348,7 +348,7 @@ static void lines_that_cannot_be_written_are_counted_too(void **state)
     (void)rmdir(dir);
 }
 
-// What was logged before the file is changed stands in the one before, whoever stalls meanwhile.
+// Lines from before the change are in the old file, even if its reader stalls meanwhile.
 static void change_of_the_file_waits_for_the_lines_before_it(void **state)
 {
     char dir[] = "/tmp/tandem-log-XXXXXX";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What others do not read must not stop the broker: its log, and what it tells the manager.
+// Readers that do not read must not stop the broker: of its log, and of its messages to the
+// manager.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
@@ -48,7 +49,7 @@ static unsigned long read_until(int output, const char *words)
     return strtoul(found + strlen(words), NULL, 10);
 }
 
-// Has far more lines logged than there is room for anywhere while nobody reads them.
+// Makes it log far more lines than fit in any buffer, while no process reads them.
 static int flood(struct process *process)
 {
     int client;
@@ -69,7 +70,7 @@ static void stalled_log_reader_does_not_stop_clients(void **state)
     struct process *process = &((struct sandbox *)*state)->process;
     int client = flood(process);
 
-    // Once it reads again it is told what it has missed, of the two lines about each refusal.
+    // When reading continues, a line reports the dropped lines, of two for each refusal.
     assert_in_range(read_until(process->output, " warn log_lines_dropped lines="), 1, 2 * REFUSED);
     client_send(client, PUT);
     client_expect(client, REFUSAL);

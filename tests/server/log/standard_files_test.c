@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Started with files that are closed, full, nobody's, or too few.
+// Started with standard files that are closed, full or without a reader, or with few descriptors.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 

@@ -130,7 +130,7 @@ static void hup_adds_and_removes_rules(void **state)
     (void)unlink(rules_path(sandbox));
 }
 
-// What the user cannot trace cannot be searched for leaks.
+// The leak detector cannot trace a process that changes its user.
 static void without_leak_check(void *context)
 {
     (void)context;

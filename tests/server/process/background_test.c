@@ -12,7 +12,7 @@
 
 enum end { END_WELL, END_BADLY, END_KILLED, READY_AND_END_BADLY };
 
-// What the new process does.
+// Runs in the child.
 static _Noreturn void end_so(struct background *background, enum end end)
 {
     if (end == READY_AND_END_BADLY) {
@@ -24,7 +24,7 @@ static _Noreturn void end_so(struct background *background, enum end end)
     _exit(end == END_WELL ? 0 : 7);
 }
 
-// What the one that waits for it ends with.
+// The exit code of the process that waits.
 static int code_for(enum end end)
 {
     int status = 0;

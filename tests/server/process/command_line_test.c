@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the command line asks of the program before it serves anybody.
+// Actions of the command line that do not serve clients.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 

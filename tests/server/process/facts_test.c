@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the process says about itself, and what its libraries say to it.
+// The facts of the process, and the log of its libraries.
 #include "server/process/facts.h"
 
 #include "core/base/log.h"

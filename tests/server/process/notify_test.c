@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What a service manager that watches the process hears of it, and when it hears nothing.
+// The messages to a service manager with a watchdog.
 #include "server/process/notify.h"
 #include "tests/server/manager_socket.h"
 #include "tests/server/server_cmocka.h"

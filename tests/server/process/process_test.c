@@ -95,7 +95,7 @@ static void stop_logs_the_number_of_lost_jobs(void **state)
     process_stop(process);
     client_expect_end(client);
     assert_non_null(strstr(process->text, " warn jobs_lost jobs=3 "));
-    // What the journal keeps is not lost, and what is not there cannot be.
+    // Jobs in the journal are not lost.
     (void)snprintf(setting, sizeof setting, "journal.dir=%s", sandbox->journal);
     PROCESS_START(process, ANY_PORT, "--set", setting);
     client = client_connect(process);
@@ -227,7 +227,7 @@ static void usr2_takes_new_jobs_again(void **state)
 
     PROCESS_START(process, ANY_PORT);
     client = client_connect(process);
-    // A second one changes nothing, nor does the end of what has not begun.
+    // Repeated signals change nothing, nor does the end of a drain that has not begun.
     process_signal(process, SIGUSR2);
     process_expect(process, " info accepting_jobs ", &from);
     process_signal(process, SIGUSR1);
@@ -318,7 +318,7 @@ static void hup_with_a_wrong_file_changes_nothing(void **state)
     client_expect_end(client);
 }
 
-// What is wrong is found late: everything else of the settings is good, and read.
+// The error is found late: all other settings are valid and have been read.
 static void hup_that_fails_late_changes_nothing_of_the_log(void **state)
 {
     static const char *const bad[] = {

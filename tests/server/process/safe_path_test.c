@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Files that root opens where somebody else may put links. Only root can play both parts, so that
-// all of this is skipped for anybody else.
+// Files that root opens in directories where another user may create links. Only root can act as
+// both, so these tests are skipped for other users.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
@@ -161,7 +161,7 @@ static void link_in_the_middle_of_a_path_is_not_followed(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-// In a directory where all may put files, a link of somebody else's is nothing to go by.
+// A link of another user in a world-writable directory is not followed.
 static void link_of_another_user_in_a_shared_directory_is_not_followed(void **state)
 {
     struct vault *vault = *state;
@@ -204,7 +204,7 @@ static void pid_file_is_never_a_link(void **state)
     expect_untouched(vault);
 }
 
-// A start does not wait for whoever is at the other end, and writes no number to him.
+// A start does not wait for the reader of the pipe, and writes no PID to it.
 static void pipe_in_the_place_of_a_file_is_refused_at_once(void **state)
 {
     struct vault *vault = *state;
@@ -222,7 +222,8 @@ static void expect_refused_as_anothers(struct sandbox *sandbox, const char *key,
     expect_refused(sandbox, key, path, "the file is another user's");
 }
 
-// As in /tmp: whoever put the file there could read the log, or say which process is to be killed.
+// As in /tmp: the owner of the file could read the log, or change the PID to that of another
+// process.
 static void file_of_another_in_a_shared_directory_is_refused(void **state)
 {
     struct vault *vault = *state;

@@ -106,7 +106,7 @@ static void it_ends_with_the_exit_codes_of_beanstalkd(void **state)
     process_expect_exit(process, 1, "user no-such-user: no such user");
 }
 
-// What the file says, without its end of line.
+// The content of the file, without its end of line.
 static void read_pid(const struct sandbox *sandbox, char text[32])
 {
     FILE *file = fopen(sandbox->pid, "r");
@@ -178,7 +178,7 @@ static void pid_file_of_a_dead_process_is_taken_over(void **state)
     PROCESS_START(&sandbox->process, ANY_PORT, "--set", text);
     process_expect(&sandbox->process, " info started ", NULL);
     crash(&sandbox->process);
-    // What it left may be longer than what comes in its place.
+    // The old content may be longer than the new one.
     file = fopen(sandbox->pid, "r+");
     assert_non_null(file);
     (void)fputs("12345678901234567890\n1\n", file);
@@ -302,7 +302,7 @@ static void block_signals(void *context)
     }
 }
 
-// One that came too early waits, and whoever starts us may have blocked them.
+// A signal that comes early is deferred; the parent process may have blocked signals.
 static void signals_count_that_were_blocked_at_the_start(void **state)
 {
     struct sandbox *sandbox = *state;

@@ -121,7 +121,7 @@ static void sockets_that_are_handed_over_serve_the_same_queues(void **state)
     assert_null(strstr(process->text, "inherited_by_default fd=3"));
     client_expect_end(tcp);
     client_expect_end(local);
-    // It belongs to whoever made it.
+    // The file belongs to the process that created it.
     assert_int_equal(lstat(sandbox->socket, &st), 0);
 }
 
@@ -251,7 +251,7 @@ static void receive(int manager, char text[MESSAGE_MAX])
     text[len] = '\0';
 }
 
-// The next message but for those that only say that it lives.
+// The next message that is not a keep-alive.
 static void receive_other(int manager, char text[MESSAGE_MAX])
 {
     do {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Becoming another user. Only root can, so that most of this is skipped for anybody else.
+// Becoming another user. Only root can, so most of these tests are skipped for other users.
 
 // setgroups is not in POSIX.
 #define _GNU_SOURCE
@@ -94,7 +94,7 @@ static void user_is_changed_and_every_other_group_dropped(void **state)
     client_expect_end(client);
 }
 
-// Whoever is nobody from the beginning may say so.
+// A process that already is the user of the setting accepts it.
 static void as_nobody(void *context)
 {
     const struct passwd *user = context;
@@ -141,7 +141,7 @@ static void user_that_cannot_be_set_stops_the_start(void **state)
     process_expect_exit(process, 34, "user " NOBODY ": Operation not permitted");
 }
 
-// The kernel then leaves the capabilities of root to whoever it becomes.
+// With this, the kernel keeps the capabilities of root after a change of the user.
 static void with_lasting_capabilities(void *context)
 {
     with_groups(context);
