@@ -199,7 +199,7 @@ static nsec_t loop_next_due(const struct loop *loop)
     return due_at;
 }
 
-// Sets the timer to `due_at`, rounded up, so that what is due is due when it fires. If the coarse
+// Sets the timer to `due_at`, rounded up, so that the deadline is over when it fires. If the coarse
 // clock of libevent makes it fire early, or `due_at` is far away, the next turn sets it again.
 static void loop_set_timer(struct loop *loop, nsec_t due_at)
 {

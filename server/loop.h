@@ -5,13 +5,13 @@
 // The event loop, and the turn in which everything happens:
 //
 //   wait        until something is readable, writable or due; not at all while work is left over
-//   tick        the broker learns the present time and does what is due
+//   tick        the broker learns the present time and handles expired deadlines
 //   read        one read for each readable connection, whose input is fed to its front-end at once
 //   settle      the broker tells sessions of events; blocked connections wake
 //   run         connections that still have input which can be parsed are fed again
-//   store       the store gets the records of the broker, and tells what is durable now
+//   store       the store gets the records of the broker, and reports the durable position
 //   finish      for each connection that was touched: its output is sent; it is closed if it is
-//               done; otherwise its events are set to what it waits for
+//               done; otherwise the events that it waits for are set
 //
 // The tick comes before the reads, so that times which a command starts (a lease, a delay) count
 // from now and not from before the wait. Nothing is closed or freed before the end of the turn, so
@@ -31,8 +31,8 @@
 //
 //   log lines             a thread writes them, from a bounded backlog, and closes the files
 //                         (log/log_writer.h)
-//   the service manager   is told without waiting, or later if it has no room (process/notify.h);
-//                         its watchdog is told that the loop turns
+//   the service manager   is notified without blocking, or later if it has no room
+//                         (process/notify.h); a timer of the loop sends its keep-alives
 //   the journal's files   a thread writes, syncs, makes, removes and closes them, and asks for the
 //                         free space of the disk (journal/worker.h, journal/file/disk.h)
 //   SIGHUP                blocks: it reads the configuration, the tokens and the rules, asks the
@@ -52,8 +52,8 @@
 #include <event2/event_struct.h>
 #include <stdint.h>
 
-// How long turns take, and how late they come to what is due: the worst of the last minute or so.
-// It is kept for some windows of time, of which the oldest is dropped when another begins.
+// The longest turn and the largest delay of a deadline in the last minute or so, kept for some
+// windows of time. The oldest window is dropped when another begins.
 
 #define LOOP_WATCH_WINDOWS 5
 #define LOOP_WATCH_WINDOW_FOR (15 * NSEC_PER_SEC)
@@ -97,13 +97,13 @@ struct loop {
 // is nothing to close then.
 bool loop_init(struct loop *loop, struct broker *broker, struct instant (*now)(void)) MUST_USE;
 
-// Sets the broker, which is borrowed. There is no connection.
+// Sets the broker, which is borrowed. All connections must be closed.
 void loop_use_broker(struct loop *loop, struct broker *broker);
 
 // Sets the store that output waits for, which is open and borrowed.
 void loop_use_store(struct loop *loop, struct store *store);
 
-// Removes the store and the background tasks. There is no connection.
+// Removes the store and the background tasks. All connections must be closed.
 void loop_leave_store(struct loop *loop);
 
 // Closes all connections at once, and drops their staged output, also output that an I/O thread
@@ -119,8 +119,8 @@ void loop_close(struct loop *loop);
 // Makes one turn. `wait`: it may sleep until there is something to do.
 void loop_turn(struct loop *loop, bool wait);
 
-// The machine has been suspended for `slept_for`, or, if that is 0, the wall clock was set: what is
-// due is checked in this turn. Called by an event of the loop, or when it checks its
+// The machine has been suspended for `slept_for`, or, if that is 0, the wall clock was set: the
+// deadlines are checked in this turn. Called by an event of the loop, or when it checks its
 // `suspend_watch`.
 void loop_resumed(struct loop *loop, nsec_t slept_for);
 

@@ -41,8 +41,8 @@ static bool main_open_log(struct log_output *log, const struct server_settings *
     return true;
 }
 
-// The store's thread may return at any moment to what it was lent, including the log: nothing of
-// that is freed.
+// The store's thread may continue at any time and use the broker, the store and the log: these are
+// not freed.
 static _Noreturn void main_leave(struct server *server)
 {
     server_leave(server);

@@ -56,7 +56,7 @@ static bool push_service_make_push(struct push_service *service, struct error_te
     return true;
 }
 
-// Job handles are those that Gearman clients get.
+// Job handles are the same as those of Gearman clients.
 static const char *push_handle_prefix(const struct settings *settings)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {

@@ -47,8 +47,8 @@ struct policy_copies *queue_policies_copy(const struct queue_policies *policies,
 bool queue_policies_apply(const struct queue_policies *policies, struct broker *broker,
                           const struct settings *settings, struct error_text *why) MUST_USE;
 
-// The broker's memos are restored: reads the policies made at run time, logs those that cannot be
-// read, and sets the rules of the broker. False with the reason in `why`: without memory.
+// The broker's memos are restored: reads the policies made at run time, logs policies that cannot
+// be read, and sets the rules of the broker. False with the reason in `why`: without memory.
 bool queue_policies_load(struct queue_policies *policies, struct broker *broker,
                          const struct settings *settings, struct error_text *why) MUST_USE;
 

@@ -29,10 +29,10 @@
 // The process: broker, store, front-ends, listeners and connections on one loop, controlled by
 // signals. It starts with everything it needs or not at all: it listens, changes to its user, and
 // restores its jobs from the store. Clients that connect meanwhile wait to be accepted, except
-// operators. If processes share a store, those that do not own it stay at that point as standbys,
-// and a process that has lost it returns there. When the process is told to stop, it accepts no new
-// connections; staged replies are sent within STOP_PATIENCE; then all connections are closed, and
-// all records are made durable.
+// operators. If processes share a store, all but the owner stay at that point as standbys, and a
+// process that has lost the store returns there. When the process gets the signal to stop, it
+// accepts no new connections; staged replies are sent within STOP_PATIENCE; then all connections
+// are closed, and all records are made durable.
 
 // The arguments of a server; borrowed.
 struct server_start {
@@ -63,7 +63,7 @@ struct standby {
 // State for introspection.
 struct server_introspection {
     struct introspect introspect; // the functions
-    nsec_t renew_at;              // when the system is to be asked again for the following two
+    nsec_t renew_at;              // when the next two figures are read from the system again
     uint64_t resident;            // bytes
     uint64_t descriptors;         // that are open
     struct config_introspection settings;              // the texts of settings

@@ -29,7 +29,7 @@ static void server_renew_usage(struct server *server)
         introspection->resident = usage_resident();
         introspection->descriptors = usage_descriptors();
         if (introspection->descriptors == 0) {
-            // The system does not tell: those that are known.
+            // The system does not tell: count the known ones.
             introspection->descriptors = server->loop.turn.open + server->handshakes.count +
                                          listeners_count(&server->listeners) +
                                          IO_DESCRIPTORS(server_count_io_threads(server));

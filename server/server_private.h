@@ -2,10 +2,10 @@
 #ifndef TANDEM_SERVER_SERVER_PRIVATE_H
 #define TANDEM_SERVER_SERVER_PRIVATE_H
 
-// Shared between the sources of the server only: server.c (how it starts, runs and ends),
-// server_store.c (the parts that begin and end with the store), server_standby.c (a standby, and
-// how the process becomes one again), server_accept.c (new connections and the I/O threads),
-// server_introspect.c, and server_reload.c (new settings).
+// Shared between the sources of the server only: server_start.c (how it starts), server_store.c
+// (the parts that begin and end with the store), server_standby.c (a standby), server_restart.c
+// (how it becomes a standby again), server_accept.c (new connections and the I/O threads),
+// server_introspect.c, server_reload.c (new settings), and server.c (how it runs and ends).
 
 #include "server/server.h"
 
@@ -26,8 +26,8 @@ void server_advertise(struct server *server);
 // the reason in `why`; if a signal has stopped it meanwhile, the server is not up.
 enum exit_reason server_open_store(struct server *server, struct error_text *why) MUST_USE;
 
-// Frees the store, the broker, and everything that uses them. There is no connection. False if not
-// all records could be made durable.
+// Frees the store, the broker, and everything that uses them. All connections must be closed. False
+// if not all records could be made durable.
 bool server_close_store(struct server *server) MUST_USE;
 
 // Tells the supervisor, once, that the process serves clients or is a standby. False with the
@@ -57,7 +57,7 @@ void server_hand_over(struct server *server);
 // Opens the store; if another process takes it over at once, opens the next one, and so on. Returns
 // what server_open_store() returns.
 enum exit_reason server_come_up(struct server *server, struct error_text *why) MUST_USE;
-// Drops all connections, and makes another store, which is to be opened. False with the reason.
+// Drops all connections, and makes another store, not yet open. False with the reason in `why`.
 bool server_begin_again(struct server *server, struct error_text *why) MUST_USE;
 
 // Accepts and reads nothing more; closes connections when their staged output was sent.
@@ -98,5 +98,8 @@ bool server_handle_reload(struct server *server, struct error_text *why);
 
 // Handles a signal.
 void server_signal(void *context, enum signal_request request);
+
+// The time for output that is still to be sent is over.
+void server_patience_over(evutil_socket_t fd, short what, void *context);
 
 #endif

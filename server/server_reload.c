@@ -157,7 +157,7 @@ static bool server_reload(struct server *server, struct error_text *why)
     return true;
 }
 
-// While the service manager waits for the start, it is told of nothing else.
+// While the service manager waits for the start, it gets no other messages.
 bool server_handle_reload(struct server *server, struct error_text *why)
 {
     bool good;

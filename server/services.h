@@ -22,8 +22,8 @@ struct services {
 };
 
 // Starts all front-ends; their connections belong to the turn. Those that administer use the turn's
-// broker, the others `broker`. False with the reason in `why`; those that were started must be
-// stopped in any case.
+// broker, the others `broker`. False with the reason in `why`; services_stop() must follow in any
+// case.
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
                     struct error_text *why) MUST_USE;
@@ -61,7 +61,8 @@ void services_reload(struct services *services);
 // Discards what was prepared, if anything.
 void services_discard(struct services *services);
 
-// Stops the front-ends; they can be started again, and TLS stays loaded. There is no connection.
+// Stops the front-ends; they can be started again, and TLS stays loaded. All connections must be
+// closed.
 void services_rest(struct services *services);
 
 // Stops the front-ends and frees TLS. Zeroed services are allowed.

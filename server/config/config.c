@@ -130,7 +130,7 @@ static void config_log_change(const struct config_table *table, const struct opt
     char after[LOGGED_VALUE_ROOM];
 
     if (option->section) {
-        return; // its owner says so
+        return; // the section that has the key logs it
     }
     setting_text(option, table->values, before, sizeof before);
     setting_text(option, fresh, after, sizeof after);

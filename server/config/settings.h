@@ -27,13 +27,13 @@ extern const struct frontend *const frontends[FRONTENDS];
 enum io_spread { IO_SPREAD_AUTO, IO_SPREAD_ALWAYS };
 
 struct server_settings {
-    char *user;              // to change to; empty: none
-    char *pid_file;          // empty: none
-    char *socket_mode;       // of unix sockets, for file_mode_parse(); empty: as the umask says
-    char *access_file;       // access rules; empty: every client may do everything
-    int64_t max_queues;      // that clients may create; 0: no limit
-    int64_t max_connections; // 0: the number of file descriptors
-    uint64_t max_connection_memory;      // bytes; see CONNECTION_MEMORY_BESIDE
+    char *user;                     // to change to; empty: none
+    char *pid_file;                 // empty: none
+    char *socket_mode;              // of unix sockets, for file_mode_parse(); empty: by the umask
+    char *access_file;              // access rules; empty: every client may do everything
+    int64_t max_queues;             // that clients may create; 0: no limit
+    int64_t max_connections;        // 0: the number of file descriptors
+    uint64_t max_connection_memory; // bytes; see CONNECTION_MEMORY_BESIDE
     int64_t max_connections_per_address; // 0: no limit
     uint64_t max_memory;                 // bytes; 0: no limit
     uint64_t max_kept_results;           // bytes of MEMO_RESULT

@@ -406,7 +406,7 @@ void conn_expire(struct conn *conn)
         conn->service->frontend->expired(conn->frontend_state);
     } else if (conn->paced && conn->deadline->timer->check_at <= now_at &&
                !conn_check_pace(conn, conn_takes_input(conn))) {
-        // A check of the pace is no activity of the peer.
+        // A check of the pace does not count as activity of the peer.
         conn_arm_deadline(conn);
         return;
     }

@@ -85,7 +85,7 @@ extern const struct io_host conn_io_host;
 // The connection that the member is a part of.
 struct conn *conn_of(struct turn_member *member);
 
-// Determines what the client may do, and breaks the connection if it has lost the right to what it
+// Determines the client's rights, and breaks the connection if it has lost the right to what it
 // waits for: when it begins; when the rules have changed; before it is fed while they may have
 // changed (WALK_AUTHORIZE), as no command is executed by the old rules. conn_authorize_again() is
 // false if that takes longer: the connection is not read or fed before another call returns true.

@@ -38,7 +38,7 @@ struct conn {
     bool too_much_output : 1; // it waits for the peer
     bool broken : 1;          // to be closed when the turn ends
     bool authorizing : 1;     // its front-end has answered GRANT_MORE
-    bool shut_wanted : 1;     // the peer is to be told that nothing more comes
+    bool shut_wanted : 1;     // the end of the output must be sent to the peer
     bool parked : 1;          // it is in turn->held or turn->paused, or was moved from there
                               // together with all others
     bool paced : 1;           // there are limits on the time its peer may take
@@ -140,7 +140,7 @@ void conn_read(struct conn *conn);
 // Tells the I/O thread of a remote connection how much input can be used now.
 void conn_tell_room(const struct conn *conn);
 
-// Finds out what has become of the peer while nothing is read: an error, or the end of its input.
+// Finds an error of the connection, or the end of its input, while nothing is read.
 void conn_check_peer(struct conn *conn);
 
 // Whether it is not read or fed because of the store or the fence.

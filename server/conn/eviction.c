@@ -77,9 +77,9 @@ static void eviction_rest(struct eviction *eviction, const struct turn *turn, un
     eviction->rests_until = waits ? 0 : nsec_add(broker_now(turn->broker).mono, EVICTION_RESTS_FOR);
 }
 
-// How much to free. If most of the memory is not held by connections, they cannot free all that is
-// wanted, and closing them would be in vain: then a quarter of what they hold, or as much as it
-// takes to get below the limit. The next pass finds out whether that was enough.
+// The number of bytes to free. If most of the memory is not held by connections, closing them
+// cannot free all that is wanted: then a quarter of the memory that they hold, or the excess over
+// the limit if that is more. The next pass finds out whether that was enough.
 static size_t eviction_excess(size_t counted, size_t held)
 {
     size_t wanted = counted - eviction_target();

@@ -29,7 +29,7 @@ struct io {
 // Has the orders handed over when the turn ends.
 void link_order(struct io_link *link, unsigned orders);
 
-// Reads all news of the threads. There is no connection any more.
+// Reads all news of the threads, after all connections were closed.
 void io_read_last_news(struct io *io);
 
 // Hands over orders that are due. Orders for which there is no memory stay due.

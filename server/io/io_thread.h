@@ -66,7 +66,7 @@ struct io_common {
     _Atomic(uint64_t) most;          // their maximum
     atomic_uint full;                // kinds of which none is accepted now, as bits
                                      // (net/admission.h); any thread sets it
-    atomic_bool warned;              // a failure to accept was told, and none was accepted since
+    atomic_bool warned;              // a failure to accept was logged, and none was accepted since
     atomic_uint resting;             // threads that have just failed to accept
     _Atomic(nsec_t) handshake_for;   // the time limit of each handshake
     atomic_bool accepts;             // the threads accept connections

@@ -304,7 +304,7 @@ static void link_send(struct io_link *link, struct slice bytes)
 // Events and orders
 //
 
-// Finds out what has become of the peer while nothing is read.
+// Finds an error of the connection, or the end of its input, while nothing is read.
 static void link_check_peer(struct io_link *link)
 {
     struct link_socket *socket = &link->socket;

@@ -49,7 +49,7 @@ void log_output_discard(const struct log_opening *opening);
 void log_output_limit(const struct log_output *output, enum log_level level);
 
 // Makes that user the owner of a log file that we created, so that the user can reopen it. A file
-// that existed before keeps its owner, because it may belong to somebody else.
+// that existed before keeps its owner, because it may belong to another program.
 void log_output_give(const struct log_output *output, uid_t uid, gid_t gid);
 
 // Removes the log sink and closes the file. Waits as log_writer_free() does.

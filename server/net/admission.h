@@ -13,7 +13,7 @@
 //   not counted.
 // - Memory (core/base/memory.h): while memory is short, no connection is admitted.
 //
-// Any thread may call these functions: those that accept and those that close.
+// Any thread may call these functions.
 
 #include "core/base/macros.h"
 #include "core/base/siphash.h"

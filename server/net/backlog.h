@@ -10,7 +10,7 @@
 #include "core/base/slice.h"
 
 struct backlog_bytes {
-    size_t start; // of what is kept
+    size_t start; // of the bytes that are kept
     size_t end;
     size_t room;
     char bytes[];

@@ -401,7 +401,7 @@ static bool inherited_is_for(const struct frontend *frontend, const char *name, 
     return *tls || name[len] == '\0';
 }
 
-// The index of the front-end that the socket is for; FRONTENDS: there is none of that name. A guess
+// The index of the front-end that the socket is for; FRONTENDS: no front-end has that name. A guess
 // could offer a protocol at an address that is meant for another.
 static size_t inherited_frontend(int fd, const char *name, bool *tls)
 {

@@ -17,7 +17,7 @@ struct facts {
 // Fills `facts`, which must not move afterwards. `now` is the start of the process.
 void facts_gather(struct facts *facts, struct instant now);
 
-// A random number that nobody outside can predict. Blocks until the kernel's random generator is
+// A random number that peers cannot predict. Blocks until the kernel's random generator is
 // initialized, which matters only just after boot.
 uint64_t facts_secret(void);
 

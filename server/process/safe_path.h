@@ -5,7 +5,7 @@
 // Opens files that the configuration names, as a directory and a name in it. The process may be
 // root, and a directory of the path may belong to the user that it will become, or to any other
 // user. A symbolic link there would let that user choose which of root's files we open. A link is
-// therefore followed only if nobody but root and ourselves can have created it.
+// therefore followed only in a directory in which only root and our user can create one.
 
 #include "core/base/macros.h"
 #include "core/base/error_text.h"

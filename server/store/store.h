@@ -8,7 +8,7 @@
 // only, there is no store, and the pointer to it is NULL.
 //
 // A store is made before the broker, which records from the beginning. It is opened, and gives the
-// broker its jobs back, once the process runs as the user who is to own the files. From then on
+// broker its jobs back, once the process runs as the user that owns the files. From then on
 // each turn of the loop ends with store_ops.turn, and output that depends on a position is held
 // until the store has reached that (loop.h). The loop's thread makes all calls. A store may have
 // threads of its own, and tells of news through a descriptor in the loop's event base.
@@ -72,7 +72,7 @@ struct store_ops {
     // The name of the host on which the open store began; empty: unknown.
     const char *(*host)(const struct store *store);
 
-    // The end of a turn: takes in what was made durable, and hands on what is to be.
+    // The end of a turn: takes the new durable position, and gives new records to the thread.
     void (*turn)(struct store *store);
     // The position that has been reached: output that waits for it or a lower one may leave.
     uint64_t (*reached)(const struct store *store);

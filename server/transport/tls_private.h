@@ -3,8 +3,8 @@
 #define TANDEM_SERVER_TRANSPORT_TLS_PRIVATE_H
 
 // The private parts of TLS: tls.c makes the state that connections share from the settings,
-// tls_conn.c begins and ends a connection and answers OpenSSL's callbacks, tls_transfer.c receives
-// and sends, tls_names.c takes the peer's identity from its certificate.
+// tls_conn.c begins and ends a connection, tls_transfer.c receives, sends and answers OpenSSL's
+// callbacks, tls_names.c takes the peer's identity from its certificate.
 
 #include "core/base/memory.h"
 #include "proto_common/frontend.h"

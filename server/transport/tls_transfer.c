@@ -9,6 +9,117 @@
 #include <string.h>
 #include <sys/socket.h>
 
+const char *tls_openssl_reason(void)
+{
+    unsigned long code = ERR_peek_error();
+    const char *text =
+        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+
+    return text ? text : "OpenSSL does not say why";
+}
+
+int tls_conn_error(struct tls_conn *conn, int failure)
+{
+    int error = errno;
+
+    if (conn->error == 0) {
+        bool gone = failure == SSL_ERROR_SYSCALL ||
+                    ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
+
+        // An end without close_notify may come from anyone between the peer and us.
+        conn->error = !gone ? EPROTO : error ? error : ECONNRESET;
+    }
+    return conn->error;
+}
+
+// Chooses the first of our protocols that the client offers. A client that offers none of them gets
+// an alert.
+static int tls_choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *chosen_len,
+                               const unsigned char *offered, unsigned offered_len, void *context)
+{
+    const struct tls_conn *conn = SSL_get_app_data(ssl);
+    unsigned char *found;
+
+    (void)context;
+    if (!conn->alpn) {
+        return SSL_TLSEXT_ERR_NOACK;
+    }
+    if (SSL_select_next_proto(&found, chosen_len, (const unsigned char *)conn->alpn,
+                              (unsigned)strlen(conn->alpn), offered,
+                              offered_len) != OPENSSL_NPN_NEGOTIATED) {
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    }
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+// Ignores a ticket if its client's certificate has expired.
+static SSL_TICKET_RETURN tls_judge_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *key,
+                                          size_t key_len, SSL_TICKET_STATUS status, void *context)
+{
+    const X509 *certificate = session ? SSL_SESSION_get0_peer(session) : NULL;
+
+    (void)ssl;
+    (void)key;
+    (void)key_len;
+    (void)context;
+    if (status != SSL_TICKET_SUCCESS && status != SSL_TICKET_SUCCESS_RENEW) {
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    }
+    if (certificate && X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0) {
+        return SSL_TICKET_RETURN_IGNORE_RENEW;
+    }
+    return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
+}
+
+// Makes OpenSSL stop reading, and tls_receive() end the connection.
+static void tls_conn_stop(struct tls_conn *conn)
+{
+    conn->stopped = true;
+    SSL_set_shutdown(conn->ssl, SSL_RECEIVED_SHUTDOWN);
+}
+
+// OpenSSL refuses each renegotiation with a warning and continues, without a limit.
+static void tls_on_state(const SSL *ssl, int where, int value)
+{
+    if (where == SSL_CB_WRITE_ALERT && (value & 0xff) == SSL_AD_NO_RENEGOTIATION) {
+        tls_conn_stop(SSL_get_app_data(ssl));
+    }
+}
+
+// Whether a KeyUpdate (RFC 8446, 4.6.3) requests new keys of us, and the kernel has our keys.
+// OpenSSL would change its own keys and not the kernel's, and the peer could read no more.
+static bool tls_wants_kernel_keys(const unsigned char *message, size_t len, const SSL *ssl)
+{
+    return message[len - 1] == SSL_KEY_UPDATE_REQUESTED && BIO_get_ktls_send(SSL_get_wbio(ssl));
+}
+
+// OpenSSL makes new keys on each request without a limit, too, and that costs more than any other
+// record.
+static void tls_on_message(int writing, int version, int type, const void *bytes, size_t len,
+                           SSL *ssl, void *context)
+{
+    const unsigned char *message = bytes;
+
+    (void)version;
+    (void)context;
+    if (!writing && type == SSL3_RT_HANDSHAKE && len > 0 && message[0] == SSL3_MT_KEY_UPDATE) {
+        struct tls_conn *conn = SSL_get_app_data(ssl);
+
+        if (++conn->key_updates > TLS_KEY_UPDATES_MAX || tls_wants_kernel_keys(message, len, ssl)) {
+            tls_conn_stop(conn);
+        }
+    }
+}
+
+void tls_callbacks_set(SSL_CTX *context)
+{
+    SSL_CTX_set_alpn_select_cb(context, tls_choose_protocol, NULL);
+    (void)SSL_CTX_set_session_ticket_cb(context, NULL, tls_judge_ticket, NULL);
+    SSL_CTX_set_info_callback(context, tls_on_state);
+    SSL_CTX_set_msg_callback(context, tls_on_message);
+}
+
 // The most bytes in a record (RFC 8446, 5.1).
 enum { RECORD_MAX = 16384 };
 // The most reads from OpenSSL in one call, because a peer may send records of one byte.
