@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tandemctl beside a real broker, whose jobs real clients have made. TANDEMD names it."""
+"""tandemctl with a real broker and jobs of real clients. TANDEMD is the path of the broker."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import terminal
 
 
 class Beanstalk:
-    """A client, as simple as can be."""
+    """A minimal client."""
 
     def __init__(self, address):
         host, port = address.split(":")
@@ -73,7 +73,7 @@ class WithBroker(unittest.TestCase):
         return done.stdout.decode()
 
     def json(self, path, *arguments, method="GET", status=200):
-        """What it prints with --json, which has to be as the contract says of that path."""
+        """The output with --json, which must match the contract of that path."""
         value = json.loads(self.good(*arguments, "--json"))
         self.assertTrue(contract.find(method, path)[0], path)
         self.assertEqual(contract.answer_faults(method, path, status, value), [])
@@ -153,7 +153,7 @@ class Looking(WithBroker):
 
 class Changing(WithBroker):
     def count(self, queue, **wanted):
-        """Whether it has so many jobs of these states."""
+        """Whether the queue has these numbers of jobs by state."""
         jobs = json.loads(self.good("queue", queue, "--json"))["jobs"]
         self.assertEqual({state: jobs[state] for state in wanted}, wanted)
 

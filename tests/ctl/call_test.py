@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How tandemctl reaches a broker, and what it says where it does not."""
+"""How tandemctl reaches a broker, and its messages when it cannot."""
 
 import itertools
 import os
@@ -27,7 +27,7 @@ class Addresses(program.WithApi):
         for address in (self.api.address, f"127.0.0.1:{port}", f"http://localhost:{port}/"):
             with self.subTest(address=address):
                 self.assertEqual(program.run("status", "--address", address).returncode, 0)
-        # The option comes first, wherever it stands.
+        # The option has precedence over the environment, before and after the command.
         self.assertEqual(program.run("-a", self.api.address, "status",
                                      address="http://127.0.0.1:1").returncode, 0)
 
@@ -164,7 +164,7 @@ class Unreachable(unittest.TestCase):
         return done.stderr.decode()
 
     def listener(self, answer):
-        """The address of somebody who accepts and says that."""
+        """The address of a server that accepts one connection and sends these bytes."""
         server = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(server.close)
 
@@ -183,7 +183,7 @@ class Unreachable(unittest.TestCase):
         return f"http://127.0.0.1:{server.getsockname()[1]}"
 
     def test_where_nobody_answers_it_says_what_to_look_at(self):
-        with ports.reserve() as silent:  # nobody listens there, and nobody else will
+        with ports.reserve() as silent:  # no process listens there
             self.assertRegex(
                 self.fails("status", address=f"127.0.0.1:{ports.number(silent)}"),
                 r"no broker answers at .* Is tandemd running.*--address")
@@ -261,7 +261,7 @@ class Usage(unittest.TestCase):
 
 
 class Certificates(unittest.TestCase):
-    """An API behind TLS, which wants to see a certificate, too."""
+    """An API behind TLS that requires a client certificate."""
 
     @classmethod
     def setUpClass(cls):

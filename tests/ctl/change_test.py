@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tandemctl changes, and what it asks before."""
+"""Commands of tandemctl that change a broker, and their confirmations."""
 
 import base64
 import json

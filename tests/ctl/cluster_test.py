@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A journal that several brokers share, as tandemctl shows it and has it handed over."""
+"""tandemctl cluster and handover: a journal that several brokers share."""
 
 import json
 import unittest
@@ -43,7 +43,7 @@ class Handover(program.WithApi):
     def setUp(self):
         super().setUp()
         self.api.cluster = samples.cluster()
-        # What is answered, one after the other, to who asks whose the journal is from then on.
+        # The later answers of /api/v1/cluster, in order.
         self.then = []
         self.api.overrides["POST", HANDOVER] = self.hand_over
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What shells offer while a tandemctl line is being written."""
+"""Completion of tandemctl commands in shells."""
 
 import os
 import pathlib
@@ -81,7 +81,7 @@ class Shells(program.WithApi):
                             samples.queue("$(exit)`x`;")]
 
     def bash(self, line):
-        """What bash offers for it, by the function that does."""
+        """The words that the completion function of bash offers for a line."""
         script = f"""
             source {COMPLETION}/tandemctl.bash
             compopt() {{ printf 'compopt %s\\n' "$*"; }}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What admin/openapi.json says of a request or an answer: what does not fit is told as text. Only
-those words of JSON Schema are known that the document uses; another one is an error."""
+"""Compares requests and answers with admin/openapi.json; each difference is a text. Keywords of
+JSON Schema that the document does not use are an error."""
 
 import json
 import pathlib
@@ -58,7 +58,7 @@ def choice_faults(value, choices, where):
 
 
 def faults(value, schema, where="value"):
-    """What of the value is not as the schema says."""
+    """The differences of the value from the schema."""
     schema = resolve(schema)
     unknown = set(schema) - SAYS_NOTHING - {
         "type", "properties", "required", "additionalProperties", "items", "enum", "minimum",
@@ -69,10 +69,10 @@ def faults(value, schema, where="value"):
     names = schema.get("type", ())
     names = [names] if isinstance(names, str) else names
     if names and not any(is_of_type(value, name) for name in names):
-        yield f"{where}: {value!r} is no {names}"
+        yield f"{where}: {value!r} is not {names}"
         return
     if "enum" in schema and value not in schema["enum"]:
-        yield f"{where}: {value!r} is none of {schema['enum']}"
+        yield f"{where}: {value!r} is not one of {schema['enum']}"
     if isinstance(value, str) and not re.search(schema.get("pattern", ""), value):
         yield f"{where}: {value!r} is not like {schema['pattern']}"
     if isinstance(value, dict):
@@ -85,7 +85,7 @@ def faults(value, schema, where="value"):
 
 
 def find(method, path):
-    """(what the document says of it, its template, the parts of the path that have names)"""
+    """(operation of the document, its path template, parameters in the path)"""
     for template, methods in DOCUMENT["paths"].items():
         pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", template)
         match = re.fullmatch(pattern, path)
@@ -110,7 +110,7 @@ def query_faults(entry, query):
 
 
 def request_faults(method, target, headers, body):
-    """What of a request is not as the document says; `body` is bytes."""
+    """The differences of a request from the document; `body` is bytes."""
     parts = urllib.parse.urlsplit(target)
     entry, template, _ = find(method, parts.path)
     if not entry:
@@ -129,7 +129,7 @@ def request_faults(method, target, headers, body):
 
 
 def answer_faults(method, path, status, value):
-    """The same of an answer; `value` is what its JSON means, None for no body."""
+    """The differences of an answer; `value` is its parsed JSON, None if there is no body."""
     entry, template, _ = find(method, urllib.parse.urlsplit(path).path)
     if not entry:
         return []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tandemctl events: what changes, as it changes."""
+"""tandemctl events: a stream of changes."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class Events(program.WithApi):
         self.addCleanup(self.held.set)
 
     def send(self, *events, stay=False):
-        """The stream that is answered with, in pieces of three bytes."""
+        """Answers with a stream of these events, in pieces of three bytes."""
         raw = b": hello\n\n" + b"".join(
             b"event: %s\ndata: %s\n\n" % (name.encode(), json.dumps(data).encode())
             for name, data in events)
@@ -83,7 +83,7 @@ class Events(program.WithApi):
                                stderr=subprocess.PIPE)
         for _ in self.both():
             self.assertTrue(ctl.stdout.readline())
-        # Longer than an answer may take.
+        # Longer than --timeout.
         self.assertEqual(select.select([ctl.stdout], [], [], 8.5)[0], [])
         os.kill(ctl.pid, signal.SIGINT)
         self.assertEqual(ctl.communicate(timeout=60), (b"", b""))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A broker's API that is none: it checks every request, and its own answers, against the contract,
-keeps what was asked, and says what a test tells it to."""
+"""A fake of a broker's API. It checks every request, and its own answers, against the contract,
+records the requests, and answers as a test tells it."""
 
 import fnmatch
 import http.server
@@ -66,7 +66,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Quiet:
-    """Programs may leave before they have read all."""
+    """Programs may close the connection before they have read everything."""
     daemon_threads = True
 
     def handle_error(self, *_):
@@ -86,8 +86,8 @@ class UnixServer(Quiet, socketserver.ThreadingMixIn, socketserver.UnixStreamServ
 
 
 class FakeApi:
-    """`queues`, `jobs`, `connections` are what it has; `overrides` maps (method, path) to
-    (status, value), or to a function of the request that gives them."""
+    """`queues`, `jobs` and `connections` are its state; `overrides` maps (method, path) to
+    (status, value), or to a function of the request that returns them."""
 
     def __init__(self, unix=None, tls=None):
         self.queues = [samples.queue("mail", ready=12, buried=2, reserved=1, workers=2, waiting=1),
@@ -127,12 +127,12 @@ class FakeApi:
         self.server.server_close()
 
     def asked(self, method=None):
-        """What was asked, as (method, target)."""
+        """The requests, as (method, target)."""
         return [(one.method, one.target) for one in self.requests
                 if method in (None, one.method)]
 
     def reply(self, request):
-        """(status, what the answer says)"""
+        """(status, value of the answer)"""
         override = self.overrides.get((request.method, request.path))
         if override:
             return override(request) if callable(override) else override

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a real gearmand has left in PostgreSQL, brought in to a real broker."""
+"""Imports the queue of a real gearmand in PostgreSQL into a real broker."""
 
 import random
 import time
@@ -33,7 +33,7 @@ class Postgres(gearmand_test.WithGearmand):
     def test_what_comes_over_is_what_gearmand_itself_replays(self):
         functions = [b"f", b"g\xff"]
         gearmand = self.start()
-        # It forgets their priorities when it reads them back, which is no example to follow.
+        # gearmand loses the priorities when it reads the jobs back; Tandem keeps them.
         gearmand_test.load(random.Random(1), gearmand.port, functions, [gearmand_test.SUBMIT_BG])
         client = gearmand_test.Peer(gearmand.port)
         for submit in gearmand_test.SUBMITS:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a real gearmand has left in its queue, brought in to a real broker and compared with what
-that gearmand itself replays. TANDEMD and GEARMAND name them; ROUNDS is how often."""
+"""Imports the stored queue of a real gearmand into a real broker, and compares it with the jobs
+that gearmand itself replays. TANDEMD and GEARMAND are their paths; ROUNDS is the number of runs."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ class Peer:
             except ConnectionRefusedError:
                 if time.monotonic() > give_up_at:
                     raise
-        # Or else what follows WORK_COMPLETE waits until that is acknowledged.
+        # Otherwise the packet after WORK_COMPLETE waits for an acknowledgement.
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.file = self.socket.makefile("rb")
 
@@ -53,7 +53,7 @@ class Peer:
         return kind, self.file.read(length)
 
     def take(self):
-        """The next job of the functions that it can do; None for none."""
+        """The next job of its functions; None if there is none."""
         self.say(GRAB_JOB_UNIQ)
         kind, said = self.hear()
         if kind == NO_JOB:
@@ -97,7 +97,7 @@ def drain(port, functions):
 
 
 def load(chance, port, functions, submits=SUBMITS):
-    """Adds jobs and has some done."""
+    """Adds jobs, and lets workers complete some of them."""
     client, worker = Peer(port), Peer(port)
     for function in functions:
         worker.say(CAN_DO, function)
@@ -105,7 +105,7 @@ def load(chance, port, functions, submits=SUBMITS):
         unique = chance.choice([b"", b"-", b"u%d" % chance.randrange(40), b"n%d" % number])
         data = chance.randbytes(chance.choice([1, 9, 3000])) + b"%d" % number
         client.say(chance.choice(submits), chance.choice(functions), unique, data)
-        # In PostgreSQL there is no second job of a key that a job is held with.
+        # PostgreSQL stores no second job with the key of a reserved job.
         kind, said = client.hear()
         assert kind in (JOB_CREATED, ERROR), said
         if chance.random() < 0.3:
@@ -136,7 +136,7 @@ class WithGearmand(broker_test.WithBroker):
 class Replay(WithGearmand):
     def setUp(self):
         super().setUp()
-        # gearmand syncs each job: in memory, where that can be, this takes no time.
+        # gearmand syncs each job, which is fast on a file system in memory.
         place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
         memory = tempfile.TemporaryDirectory(prefix="tandem-", dir=place)
         self.addCleanup(memory.cleanup)
@@ -156,7 +156,7 @@ class Replay(WithGearmand):
                     load(chance, gearmand.port, functions)
                     gearmand.end(chance.choice(["kill", "terminate"]))
                 copy = self.file.with_name("copy.db")
-                # What it was deleting when it was killed is undone by another file.
+                # The rollback journal undoes the deletion during which it was killed.
                 for path in list(self.file.parent.iterdir()):
                     shutil.copyfile(path, path.with_name(path.name.replace("queue", "copy")))
                 before = hashlib.sha256(self.file.read_bytes()).digest()
@@ -167,7 +167,7 @@ class Replay(WithGearmand):
                 gearmand.end()
                 found = drain(gearman_port, functions)
                 for function in functions:
-                    # A job without a unique key has none here, and an empty one there.
+                    # A job without a unique key has no key here, and an empty one in gearmand.
                     self.assertEqual(found[function], wanted[function])
                 self.assertRegex(done, rf"^{sum(map(len, wanted.values()))} jobs? imported")
 

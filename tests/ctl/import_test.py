@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tandemctl export and import beside a real broker. TANDEMD names it."""
+"""tandemctl export and import with a real broker. TANDEMD is its path."""
 
 import json
 import os
@@ -13,12 +13,12 @@ import program
 
 
 def bare(text):
-    """Lines as they have to be the same in another broker, in their order."""
+    """The parts of lines that an import must preserve, in order."""
     jobs = []
     for line in text.splitlines():
         job = json.loads(line)
         del job["id"], job["burial"]
-        # Told by two clocks of the machine.
+        # Computed from two clocks of the machine.
         job["due_at"] = job["due_at"] and round(job["due_at"] / 60)
         job["created_at"] = round(job["created_at"] / 60)
         jobs.append(job)
@@ -59,7 +59,7 @@ class OutAndIn(broker_test.WithBroker):
         self.assertEqual(self.run_ctl("export", str(pipe)).returncode, 0)
         reader.join()
         self.assertEqual((heard, stat.S_ISFIFO(pipe.lstat().st_mode)), ([text], True))
-        # A link to nothing is no name for a new file.
+        # A dangling symbolic link is not replaced by a new file.
         self.assertEqual(self.run_ctl("export", str(link)).returncode, program.FAILED)
         (self.folder / "away" / "real").write_text("old")
         (self.folder / "away" / "real").chmod(0o640)

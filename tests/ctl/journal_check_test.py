@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tandemctl journal-check, on journals that a real broker has written. TANDEMD names it."""
+"""tandemctl journal-check on journals of a real broker. TANDEMD is its path."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ class Journals(unittest.TestCase):
                 for path in self.folder.iterdir()}
 
     def check(self, code, *options):
-        """What it says; nothing in the directory is another."""
+        """The output. Checks that the directory is unchanged."""
         before = self.files()
         done = program.run("journal-check", str(self.folder), *options)
         self.assertEqual(self.files(), before)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""conf/tandemctl.1: it is well-formed, and names what there is."""
+"""conf/tandemctl.1 is well-formed, and has all commands and options."""
 
 import pathlib
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""tandemctl, run by tests; TANDEMCTL names it."""
+"""Runs tandemctl in tests. TANDEMCTL is its path."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ INTERRUPTED = 130
 
 
 def environment(address=None, **more):
-    """Nothing of that of who runs the tests that could matter."""
+    """An environment without the variables of the user that could matter."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith("TANDEM_") and key not in ("NO_COLOR", "http_proxy", "TERM")}
     kept["TERM"] = "xterm"
@@ -24,13 +24,13 @@ def environment(address=None, **more):
 
 
 def run(*arguments, address=None, stdin=b"", env=None):
-    """What it says, without a terminal."""
+    """Runs it without a terminal and returns the completed process."""
     return subprocess.run([PROGRAM, *arguments], input=stdin, capture_output=True, timeout=60,
                           env=environment(address, **(env or {})), check=False)
 
 
 class WithApi(unittest.TestCase):
-    """Tests that have a broker's API of their own, whose contract must have been kept."""
+    """Tests with a fake API. Each test fails if a request does not match the contract."""
 
     def setUp(self):
         self.api = fake_api.FakeApi()
@@ -43,13 +43,13 @@ class WithApi(unittest.TestCase):
         return run(*arguments, address=self.api.address, **more)
 
     def good(self, *arguments, **more):
-        """Its output, where it ends well and complains of nothing."""
+        """The output of a run that succeeds without messages."""
         done = self.run_ctl(*arguments, **more)
         self.assertEqual((done.returncode, done.stderr), (DONE, b""), done)
         return done.stdout.decode()
 
     def bad(self, code, *arguments, **more):
-        """Its complaint, where it ends with that code."""
+        """The message of a run that ends with this exit code."""
         done = self.run_ctl(*arguments, **more)
         self.assertEqual(done.returncode, code, done)
         complaint = done.stderr.decode()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Things that a broker shows, as the contract has them."""
+"""Samples of objects that a broker returns, as in the contract."""
 
 import urllib.parse
 
@@ -156,7 +156,7 @@ def member(node, **changed):
 
 
 def cluster(role="owner", owner="one", **changed):
-    """As `one` shows it, which shares the journal with `two`."""
+    """The cluster as `one` shows it, which shares the journal with `two`."""
     return {**alone(), "role": role, "shard": "main", "node": "one", "owner": owner,
             "owner_address": owner and f"beanstalk={owner}:11300", "epoch": 7, "since": NOW,
             "lease_left_seconds": 4.5, "rows": 12345, "takeovers": 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tandemctl shows of a broker."""
+"""Commands of tandemctl that show a broker."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ import samples
 
 
 def rows(table):
-    """A table's lines, cut where two blanks or more are."""
+    """The rows of a table, split at two or more blanks."""
     return [re.split(r" {2,}", line.strip()) for line in table.splitlines()]
 
 
@@ -190,7 +190,8 @@ class Things(program.WithApi):
         text = self.good("journal")
         self.assertIn("64.0 MiB on disk, 5.0 MiB of live jobs", text)
         self.api.overrides["GET", "/api/v1/journal"] = (200, samples.journal(enabled=False))
-        self.assertEqual(self.good("journal"), "There is no journal: jobs are kept in memory only.\n")
+        self.assertEqual(self.good("journal"),
+                         "There is no journal: jobs are kept in memory only.\n")
 
     def test_policies_say_what_holds_and_where_it_stands(self):
         self.api.policies.append(samples.policy("new", "api", 5, "there is no key `x`"))
@@ -268,7 +269,7 @@ class Hostile(program.WithApi):
         text = self.good("cancel", "1")
         self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202e]")
         self.assertIn(r"\x1b[31m\x07\r", text)
-        # No broker says such a thing.
+        # No broker answers like this.
         self.api.faults.clear()
 
     def test_a_refusal_is_escaped_too(self):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A terminal, as a program sees one: a pseudo-terminal with a size, and the picture that comes of
-what is written to it. What the picture does not know is an error, so that a program writes only
-what every terminal understands."""
+"""A pseudo-terminal with a size, and the picture that results from the output of a program. Escape
+sequences that the picture does not know are an error, so that a program writes only those that
+every terminal understands."""
 
 import fcntl
 import os
@@ -17,14 +17,14 @@ import unicodedata
 import program
 
 SECONDS = 60  # only what hangs takes so long
-END = "\x1b[?9999h"  # what no program writes
+END = "\x1b[?9999h"  # no program writes this
 TOKEN = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])|\r|\n|\x08|[^\x00-\x1f]+")
 
 
 class Picture:
-    """What stands on the screen. `other` is whether it is the second screen, which programs use
-    that draw all of it; `wrapped` how often text went beyond the last column; `drawing` whether
-    only a part has come of a picture that is drawn from its first line to its last."""
+    """The text on the screen. `other`: it is the alternate screen, which full-screen programs use;
+    `wrapped`: how often text exceeded the last column; `drawing`: only a part of a full redraw has
+    arrived."""
 
     def __init__(self, columns, lines):
         self.columns, self.lines = columns, lines
@@ -101,7 +101,7 @@ class Picture:
 
 
 class Terminal:
-    """tandemctl, run on a terminal of its own."""
+    """tandemctl on its own pseudo-terminal."""
 
     def __init__(self, *arguments, address=None, columns=80, lines=24, env=None):
         self.main, side = pty.openpty()
@@ -128,7 +128,7 @@ class Terminal:
         os.write(self.main, keys.encode())
 
     def read(self, seconds):
-        """Takes in what is written within that time; False at the end."""
+        """Reads the output that arrives within this time; False at the end."""
         if not select.select([self.main], [], [], seconds)[0]:
             return True
         try:
@@ -136,7 +136,7 @@ class Terminal:
         except OSError:
             return False
         self.fed += data
-        # A letter, or a command, may have been cut.
+        # A character or an escape sequence may be incomplete.
         cut = re.search(rb"(\x1b(\[[\d;?]*)?|[\xc0-\xff][\x80-\xbf]{0,2})$", self.fed)
         whole = self.fed[:cut.start()] if cut and self.incomplete(cut[0]) else self.fed
         self.fed = self.fed[len(whole):]
@@ -148,7 +148,7 @@ class Terminal:
         return bool(data)
 
     def show(self, text):
-        """What was still being drawn for the size before is not for this picture."""
+        """Discards the output that was drawn for the previous size."""
         if self.resized:
             text = text[text.find("\x1b[H"):] if "\x1b[H" in text else ""
             self.resized = not text
@@ -163,7 +163,7 @@ class Terminal:
             return True
 
     def wait(self, fits, what):
-        """Until that is so of the picture, once it is whole."""
+        """Waits until the complete picture satisfies the condition."""
         give_up_at = time.monotonic() + SECONDS
         while self.picture.drawing or not fits():
             left = give_up_at - time.monotonic()
@@ -173,7 +173,7 @@ class Terminal:
             self.read(min(left, 0.2))
 
     def expect(self, pattern):
-        """Until that stands on the screen."""
+        """Waits until the text is on the screen."""
         self.wait(lambda: re.search(pattern, self.picture.text()), repr(pattern))
         return re.search(pattern, self.picture.text())
 
@@ -181,12 +181,12 @@ class Terminal:
         self.wait(lambda: not re.search(pattern, self.picture.text()), f"be without {pattern!r}")
 
     def end(self):
-        """Its exit code, once it has ended and all is read."""
+        """Waits for the end, reads all output, and returns the exit code."""
         give_up_at = time.monotonic() + SECONDS
         while self.process.poll() is None:
             assert time.monotonic() < give_up_at, self.picture.text()
             self.read(0.05)
-        # What it has written may still be on its way through the terminal, in its order.
+        # Its output may still be in the buffer of the terminal.
         os.write(self.side, END.encode())
         while not self.drained:
             assert time.monotonic() < give_up_at, self.picture.text()

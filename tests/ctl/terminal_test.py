@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What tandemctl does for people: questions, a bar, colours, on a pseudo-terminal."""
+"""Questions, progress and colours of tandemctl, on a pseudo-terminal."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ class OnTerminal(program.WithApi):
         return opened
 
     def actions(self):
-        """What was begun: dry runs, and what is done."""
+        """The operations that were started: dry runs and others."""
         return ["dry" if one.body.get("dry_run") else one.body["action"]
                 for one in self.api.requests if one.method == "POST"]
 

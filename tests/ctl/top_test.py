@@ -22,7 +22,7 @@ class OnTerminal(program.WithApi):
         return opened
 
     def names(self, picture):
-        """The queues, from the top."""
+        """The names of the queues, from the first line."""
         lines = picture.text().split("\n")
         start = next(i for i, line in enumerate(lines) if line.startswith("QUEUE"))
         return [line.split()[0] for line in lines[start + 1:-1] if line]
@@ -59,7 +59,7 @@ class Top(OnTerminal):
         top = self.open(*FAST)
         top.expect("mail")
         self.api.queues[0]["totals"]["submitted"] += 5000
-        # So many within some tenths of a second.
+        # 5,000 within some tenths of a second.
         top.expect(r"\nmail +12 +1 +0 +2 +\d+(\.\d)?k? ")
         top.type("q")
         self.assertEqual(top.end(), program.DONE)
@@ -114,7 +114,7 @@ class Top(OnTerminal):
     def test_it_takes_the_size_of_the_terminal_as_that_changes(self):
         top = self.open(*SLOW)
         top.expect("OLDEST")
-        # It draws at once, and again when it has looked; only then it is at rest.
+        # It draws at once, and again after the next update.
         self.api.queues[1]["jobs"]["ready"] = 5
         top.resize(120, 30)
         top.wait(lambda: top.picture.text().count("\n") == 29 and "h help" in
@@ -173,7 +173,7 @@ class Top(OnTerminal):
 
 
 class Ends(OnTerminal):
-    """However it ends, the terminal is as it was."""
+    """The terminal is restored, however the program ends."""
 
     def test_each_signal_that_stops_it_restores_the_terminal(self):
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT):
