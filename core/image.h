@@ -9,10 +9,10 @@
 #include "core/record.h"
 #include "core/status.h"
 
-// Whether a job could be in that state; whether it could be a dead letter like that.
+// Whether a job can be in that state; whether it can be that dead letter.
 bool image_possible_change(const struct job_change *change);
 bool image_possible_dead_letter(const struct dead_letter *letter);
-// Whether a job could be like that: STATUS_BAD_NAME, STATUS_TOO_LARGE.
+// STATUS_BAD_NAME, STATUS_TOO_LARGE: no job can be like that.
 enum status image_check(const struct job_image *image);
 
 // The monotonic moment for the end of a delay or pause that is to last until `at` by the wall

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
-// Durations of waits and runs, counted only while the host observes.
-
-// Log lines about jobs that fail or lose their holder. There may be millions: a few a second are
-// written, and the next line has the number of those that were omitted.
+// Durations of waits and runs, counted only while the host observes; and log lines about jobs that
+// fail or lose their holder. Millions of jobs may do so at once: a few lines a second are written,
+// and the next line has the number of omitted ones.
 
 #include "core/observe.h"
 
@@ -12,7 +11,7 @@
 #include "core/job_private.h"
 
 // Buckets are computed in units of half the first bound; the first ones are two units wide.
-#define UNIT ((nsec_t)50000)
+#define HISTOGRAM_UNIT ((nsec_t)50000)
 #define BEGUN_MASK ((UINT64_C(1) << 44) - 1)
 
 nsec_t histogram_bound(size_t bucket)
@@ -23,13 +22,13 @@ nsec_t histogram_bound(size_t bucket)
         return NSEC_NEVER;
     }
     doubling = (nsec_t)1 << bucket / 2;
-    return (bucket % 2 ? 3 : 2) * doubling * UNIT;
+    return (bucket % 2 ? 3 : 2) * doubling * HISTOGRAM_UNIT;
 }
 
 // The bucket of that duration, found by its highest bit and the one after it.
 static size_t histogram_bucket(nsec_t span)
 {
-    uint64_t units = span > 0 ? (uint64_t)((span - 1) / UNIT) : 0;
+    uint64_t units = span > 0 ? (uint64_t)((span - 1) / HISTOGRAM_UNIT) : 0;
     unsigned high;
     size_t bucket;
 

@@ -322,8 +322,8 @@ static nsec_t retry_base_backoff(uint32_t attempts, const struct policy_spec *po
 static nsec_t retry_random_part(const struct broker *broker, const struct job *job,
                                 nsec_t whole_for)
 {
-    const uint64_t about[] = {job->id, job->attempts};
-    uint64_t dice = siphash(&broker->key, (const char *)about, sizeof about) >> 32;
+    const uint64_t seed[] = {job->id, job->attempts};
+    uint64_t dice = siphash(&broker->key, (const char *)seed, sizeof seed) >> 32;
     uint64_t whole = (uint64_t)whole_for;
 
     // whole * dice / 2^32, in two steps that do not overflow.

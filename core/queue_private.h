@@ -50,7 +50,7 @@ struct queue {
     struct tree ready;
     struct tree_end ready_end;
     struct list_node job_waits;   // subscriptions of waiting sessions, longest waiting first
-    struct list_node nudge_waits; // of those that wait for a nudge
+    struct list_node nudge_waits; // the same, of sessions that wait for a nudge
     uint64_t jobs[JOB_STATES];
     uint64_t ready_in[BAND_COUNT];
     uint64_t bytes; // of the bodies of its jobs, without the buried ones
@@ -141,7 +141,7 @@ void queue_resume(struct broker *broker, struct queue *queue);
 void queue_forget_pause(struct broker *broker, struct queue *queue);
 
 //
-// The index of open queues, those that are not closed and have a ready job. It has two containers.
+// The index of open queues: queues that are not closed and have a ready job. It has two containers.
 // A tree (and another one for queues with a weight) orders them by a bound each: a place among
 // ready jobs at or before that of the queue's best job. A job that leaves makes the bound too low,
 // and a search that meets such a bound raises it. A list has the queues in the order in which they

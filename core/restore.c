@@ -341,7 +341,7 @@ enum status broker_restore_change(struct broker *broker, enum record_kind kind,
 }
 
 enum status broker_restore_move(struct broker *broker, const struct job_change *change,
-                                struct slice name, bool kept, const struct dead_letter *past)
+                                struct slice name, bool kept, const struct dead_letter *letter)
 {
     struct job *job = broker_job(broker, change->id);
     struct queue *queue;
@@ -352,10 +352,10 @@ enum status broker_restore_move(struct broker *broker, const struct job_change *
     if (!job) {
         return STATUS_NOT_FOUND;
     }
-    status = image_possible_change(change) && image_possible_dead_letter(past)
+    status = image_possible_change(change) && image_possible_dead_letter(letter)
                  ? restore_find_queue(broker, name, &queue)
                  : STATUS_BAD_NAME;
-    if (status == STATUS_OK && !image_set_dead_letter(broker, job, past)) {
+    if (status == STATUS_OK && !image_set_dead_letter(broker, job, letter)) {
         status = STATUS_NO_MEMORY;
     }
     if (status == STATUS_OK) {

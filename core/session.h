@@ -150,7 +150,7 @@ enum status broker_end_limits(struct session *session) MUST_USE;
 struct queue *session_queue_next(const struct session *session, const struct subscription **cursor);
 
 // A walk over the session's subscriptions, newest first, that stays valid while they change:
-// subscriptions made since it began are left out, those that ended are skipped.
+// subscriptions made since it began are left out, ended ones are skipped.
 struct subscription_walk {
     struct list_node in_session; /* private */
     struct subscription *next;   /* private */

@@ -26,8 +26,8 @@ struct counts {
                         // buried and moved ones of these, too
     uint64_t buried;    // jobs set aside, because they failed or because their worker asked for it
     uint64_t timeouts;  // leases that ended by time
-    uint64_t retries;   // leases after which the job waits for another attempt: those that ended by
-                        // time, whose holder left, unsubscribed, gave the job back or released it,
+    uint64_t retries;   // leases after which the job waits for another attempt, since they ended by
+                        // time, or their holder left, unsubscribed, gave the job back, released it,
                         // or reported a failure that is to be retried
     uint64_t deleted;   // jobs that were cancelled, or that no client wanted any more
     uint64_t unwanted;  // of these, the latter: not durable, and their last watch ended

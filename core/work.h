@@ -95,14 +95,14 @@ enum status broker_limit(struct session *session, uint64_t id, nsec_t limit_for)
 enum status broker_report(struct session *session, uint64_t id,
                           const struct job_event *event) MUST_USE;
 
-// The front-end could not take in data that the session reported: unless the job starts again, its
+// The front-end could not receive data that the session reported: unless the job starts again, its
 // completion is told as a failure, so that a part is never taken for the whole. A job about which
-// the session may not report is not affected.
+// the session may not report does not change.
 void broker_data_lost(struct session *session, uint64_t id);
 
-// True if so many events are pending, of the job or of all jobs, that the session should report no
-// more about the job before broker_settle() has caught up: a job may have a large number of
-// watches.
+// True if events of the job are pending, and with them at least BROKER_SLICE notices of the job or
+// BROKER_SLICE events of all jobs: the session should not report about the job again before
+// broker_settle() has told them.
 bool broker_report_waits(const struct session *session, uint64_t id);
 
 //

@@ -121,7 +121,7 @@ size_t memory_counted_of(enum memory_kind kind);
 // The name of the kind; static.
 const char *memory_kind_word(enum memory_kind kind);
 
-// Counted malloc, calloc of one object, realloc and free. Sizes to free must be those that were
+// Counted malloc, calloc of one object, realloc and free. A size to free must be the size that was
 // requested. NULL: no memory; a block to be resized is unchanged.
 void *memory_alloc(size_t size) MUST_USE;
 void *memory_zeroed(size_t size) MUST_USE;

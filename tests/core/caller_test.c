@@ -186,7 +186,7 @@ static void forbidden_duplicate_joins_nothing(void **state)
     assert_int_equal(stage_job(s, id).watches, 0);
 }
 
-static void watcher_is_told_whatever_rights_it_has_lost(void **state)
+static void watcher_that_lost_its_rights_is_still_told(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_open(s, "a");
@@ -247,7 +247,7 @@ static void turn_skips_a_forbidden_subscription(void **state)
     act_drain(a, "2 5");
 }
 
-static void caller_that_may_work_on_none_of_its_queues_is_told(void **state)
+static void caller_whose_queues_are_all_forbidden_is_told(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "default");
@@ -335,7 +335,7 @@ static void nudge_for_a_queue_that_was_lost_is_passed_on(void **state)
     stage_expect(s, "b nudged");
 }
 
-static void holder_finishes_its_job_whatever_rights_it_has_lost(void **state)
+static void holder_that_lost_its_rights_still_finishes_its_job(void **state)
 {
     struct stage *s = *state;
     struct actor *a = stage_worker(s, "a", "q");
@@ -482,17 +482,17 @@ int main(void)
         STORY(job_is_submitted_to_an_allowed_queue),
         STORY(forbidden_submission_makes_no_queue),
         STORY(forbidden_duplicate_joins_nothing),
-        STORY(watcher_is_told_whatever_rights_it_has_lost),
+        STORY(watcher_that_lost_its_rights_is_still_told),
         STORY(subscription_needs_the_right_to_work),
         STORY(only_allowed_subscriptions_give_jobs),
         STORY(turn_skips_a_forbidden_subscription),
-        STORY(caller_that_may_work_on_none_of_its_queues_is_told),
+        STORY(caller_whose_queues_are_all_forbidden_is_told),
         STORY(wait_is_not_served_by_a_forbidden_queue),
         STORY(waiting_session_gets_no_job_from_a_queue_that_it_lost),
         STORY(waiting_session_gets_jobs_of_a_queue_allowed_again),
         STORY(nudge_comes_only_from_allowed_queues),
         STORY(nudge_for_a_queue_that_was_lost_is_passed_on),
-        STORY(holder_finishes_its_job_whatever_rights_it_has_lost),
+        STORY(holder_that_lost_its_rights_still_finishes_its_job),
         STORY(job_of_an_allowed_queue_is_taken_by_its_id),
         STORY(losing_rights_reports_whether_a_subscription_was_lost),
         STORY(job_is_cancelled_with_the_right_to_cancel),

@@ -226,7 +226,7 @@ static void search_where_nothing_is_ready_costs_nothing(void **state)
     fair_free(&f);
 }
 
-static void lying_down_and_getting_up_cost_their_subscriptions(void **state)
+static void beginning_and_ending_a_wait_cost_their_subscriptions(void **state)
 {
     enum { SOME = 1000 };
     struct fair f = fair_new(CHOICE_IN_TURN);
@@ -249,7 +249,7 @@ static void lying_down_and_getting_up_cost_their_subscriptions(void **state)
     fair_free(&f);
 }
 
-static void lying_down_with_very_many_subscriptions_is_charged_before(void **state)
+static void waiting_for_a_nudge_with_many_subscriptions_is_charged_before(void **state)
 {
     struct fair f = fair_new(CHOICE_IN_TURN);
 
@@ -414,8 +414,8 @@ int main(void)
         cmocka_unit_test(trickle_over_thousands_of_queues_costs_little),
         cmocka_unit_test(failed_search_is_charged_for_each_queue),
         cmocka_unit_test(search_where_nothing_is_ready_costs_nothing),
-        cmocka_unit_test(lying_down_and_getting_up_cost_their_subscriptions),
-        cmocka_unit_test(lying_down_with_very_many_subscriptions_is_charged_before),
+        cmocka_unit_test(beginning_and_ending_a_wait_cost_their_subscriptions),
+        cmocka_unit_test(waiting_for_a_nudge_with_many_subscriptions_is_charged_before),
         STORY(idle_queue_keeps_its_turn),
         STORY(idle_queue_is_served_in_its_turn_though_many_others_open),
         STORY(queue_that_was_paused_is_served_in_its_turn),

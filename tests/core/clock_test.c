@@ -61,7 +61,7 @@ static void no_clock_stretches_a_pause(void **state)
     stage_free(again);
 }
 
-static void a_calendar_moment_stays_what_it_is(void **state)
+static void a_calendar_moment_stays_a_calendar_moment(void **state)
 {
     struct stage *s = *state;
     struct stage *again;
@@ -231,7 +231,7 @@ static void play(uint64_t seed)
     stage_free(s);
 }
 
-static void nothing_waits_longer_than_it_was_to(void **state)
+static void a_restored_delay_is_not_longer_than_the_original(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -245,12 +245,12 @@ int main(void)
         STORY(a_clock_that_is_behind_at_a_restart_stretches_no_delay),
         STORY(a_clock_that_was_ahead_at_the_put_stretches_no_delay),
         STORY(no_clock_stretches_a_pause),
-        STORY(a_calendar_moment_stays_what_it_is),
+        STORY(a_calendar_moment_stays_a_calendar_moment),
         STORY(the_delay_of_a_submission_that_joined_holds),
         STORY(a_delay_of_unknown_length_is_kept),
         STORY(age_follows_no_step_of_the_wall_clock),
         STORY(age_goes_on_after_a_restart_and_never_begins_in_the_future),
-        cmocka_unit_test(nothing_waits_longer_than_it_was_to),
+        cmocka_unit_test(a_restored_delay_is_not_longer_than_the_original),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

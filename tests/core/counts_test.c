@@ -58,7 +58,7 @@ static void worker_word_is_counted_as_completed_failed_or_buried(void **state)
     assert_int_equal(stage_queue(s, "q").ended, 1);
 }
 
-static void burial_of_a_job_that_nothing_keeps_is_a_failure(void **state)
+static void burial_of_a_job_that_is_not_durable_is_a_failure(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -132,7 +132,7 @@ static void submission_that_joins_a_job_is_not_counted(void **state)
     EXPECT_COUNTS(counts_of(s, "q"), .submitted = 1);
 }
 
-static void totals_keep_what_queues_counted_that_have_gone(void **state)
+static void totals_keep_the_counts_of_removed_queues(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -235,7 +235,7 @@ static void wait_of_a_job_begins_when_it_becomes_ready(void **state)
 
 // The 32 numbers at either end are looked at: with 64 all are, with one more the one in the middle
 // is not.
-static void oldest_of_very_many_priorities_is_among_the_first_and_the_last(void **state)
+static void oldest_of_many_priorities_is_among_the_first_and_the_last(void **state)
 {
     struct stage *s = *state;
 
@@ -312,16 +312,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(worker_word_is_counted_as_completed_failed_or_buried),
-        STORY(burial_of_a_job_that_nothing_keeps_is_a_failure),
+        STORY(burial_of_a_job_that_is_not_durable_is_a_failure),
         STORY(leases_that_end_by_time_are_timeouts_and_mostly_retries),
         STORY(jobs_that_come_back_from_their_worker_are_retries),
         STORY(jobs_that_go_without_having_been_done_are_deleted),
         STORY(submission_that_joins_a_job_is_not_counted),
-        STORY(totals_keep_what_queues_counted_that_have_gone),
+        STORY(totals_keep_the_counts_of_removed_queues),
         cmocka_unit_test(job_has_been_kicked_a_million_times_at_most),
         STORY(oldest_ready_job_is_found_behind_better_ones),
         STORY(wait_of_a_job_begins_when_it_becomes_ready),
-        STORY(oldest_of_very_many_priorities_is_among_the_first_and_the_last),
+        STORY(oldest_of_many_priorities_is_among_the_first_and_the_last),
         STORY(oldest_ready_job_has_waited_for_weeks),
         STORY(session_is_a_producer_or_worker_from_its_first_deed_on),
         STORY(waiting_for_a_job_or_a_nudge_makes_a_worker),

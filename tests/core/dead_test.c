@@ -111,7 +111,7 @@ static void watchers_of_a_dead_letter_are_told_that_it_failed(void **state)
     stage_expect(s, "");
 }
 
-static void a_job_that_nothing_keeps_is_never_moved(void **state)
+static void a_job_that_is_not_durable_is_never_moved(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -435,7 +435,7 @@ static void a_job_is_buried_where_it_is_when_memory_is_short_for_a_dead_queue(vo
 // The store
 //
 
-static void a_dead_letter_has_its_past_after_a_restart(void **state)
+static void a_dead_letter_keeps_its_record_over_a_restart(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -495,7 +495,7 @@ static const struct job_image dead_image = {
     .dead_letter = {.queue = {"q", 1}, .why = DEAD_EXPIRED, .attempts = 3, .at_ms = 4},
 };
 
-static void a_past_that_cannot_be_is_not_restored(void **state)
+static void an_impossible_dead_letter_is_not_restored(void **state)
 {
     struct stage *s = *state;
     struct job_image image = dead_image;
@@ -517,7 +517,7 @@ static void a_past_that_cannot_be_is_not_restored(void **state)
     assert_status(STATUS_OK, broker_restore_finish(s->broker, 2));
 }
 
-static void restoring_a_past_may_fail_and_be_done_again(void **state)
+static void restoring_a_dead_letter_may_fail_and_be_repeated(void **state)
 {
     const struct dead_letter other = {.queue = SLICE("r"), .why = DEAD_FAILED};
     bool made = false;
@@ -558,7 +558,7 @@ int main(void)
         STORY(dead_letter_tells_whether_the_worker_gave_up),
         STORY(a_release_that_was_the_last_attempt_takes_the_job_to_the_dead_queue),
         STORY(watchers_of_a_dead_letter_are_told_that_it_failed),
-        STORY(a_job_that_nothing_keeps_is_never_moved),
+        STORY(a_job_that_is_not_durable_is_never_moved),
         STORY(a_dead_letter_is_not_moved_again_but_buried),
         STORY(a_dead_letter_is_buried_despite_its_contract),
         STORY(a_dead_letter_is_buried_despite_the_policy_of_the_dead_queue),
@@ -573,10 +573,10 @@ int main(void)
         STORY(a_job_is_buried_where_it_is_when_there_would_be_too_many_queues),
         STORY(a_job_is_buried_in_its_queue_when_the_store_has_no_room),
         STORY(a_job_is_buried_where_it_is_when_memory_is_short_for_a_dead_queue),
-        STORY(a_dead_letter_has_its_past_after_a_restart),
+        STORY(a_dead_letter_keeps_its_record_over_a_restart),
         STORY(records_of_moves_tell_whether_the_job_is_a_dead_letter),
-        STORY(a_past_that_cannot_be_is_not_restored),
-        STORY(restoring_a_past_may_fail_and_be_done_again),
+        STORY(an_impossible_dead_letter_is_not_restored),
+        STORY(restoring_a_dead_letter_may_fail_and_be_repeated),
         STORY(each_placeholder_in_the_name_of_a_dead_queue_becomes_the_name_of_the_queue),
     };
 

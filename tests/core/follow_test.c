@@ -75,7 +75,7 @@ static void finish(struct stage *s, uint64_t first_id)
     stage_expect_recorded(s, "");
 }
 
-static void empty_queues_go_when_things_are_tidied(void **state)
+static void empty_queues_go_when_the_broker_tidies_up(void **state)
 {
     struct stage *s = *state;
 
@@ -297,7 +297,7 @@ static struct job_image named(uint64_t id, const char *queue)
 }
 
 // A store that compacts rewrites jobs, at any time and in any order.
-static void jobs_that_come_once_more_keep_their_order(void **state)
+static void jobs_that_are_restored_twice_keep_their_order(void **state)
 {
     struct stage *s = *state;
 
@@ -401,7 +401,7 @@ static void tidying_goes_in_slices(void **state)
 }
 
 // Limits that keep clients out refuse nothing that a client was told is safe.
-static void limits_refuse_nothing_that_comes_back(void **state)
+static void limits_do_not_refuse_jobs_that_come_back(void **state)
 {
     struct stage *s = *state;
 
@@ -432,7 +432,7 @@ static void broker_that_follows_can_be_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(empty_queues_go_when_things_are_tidied),
+        STORY(empty_queues_go_when_the_broker_tidies_up),
         STORY(queue_whose_last_job_has_moved_goes),
         STORY(job_that_comes_back_in_another_queue_leaves_none_behind),
         STORY(kept_queue_goes_with_its_last_job),
@@ -445,12 +445,12 @@ int main(void)
         STORY(delays_count_from_the_present),
         STORY(delay_that_is_over_ends_with_the_first_tick),
         STORY(no_job_expires_at_once),
-        STORY(jobs_that_come_once_more_keep_their_order),
+        STORY(jobs_that_are_restored_twice_keep_their_order),
         STORY(first_of_a_name_is_the_one_that_was_submitted_first),
         STORY(key_goes_to_the_later_job_when_its_holder_has_ended),
         STORY(key_goes_with_the_job_that_moves),
         STORY(tidying_goes_in_slices),
-        STORY(limits_refuse_nothing_that_comes_back),
+        STORY(limits_do_not_refuse_jobs_that_come_back),
         STORY(broker_that_follows_can_be_given_up),
     };
 

@@ -119,7 +119,7 @@ static void wait_until_the_end_of_the_lease_that_closes_the_queue_gets_a_job(voi
     stage_expect(s, "v leased 2");
 }
 
-static void job_is_taken_by_its_id_past_the_gate_and_counts(void **state)
+static void job_is_taken_by_its_id_from_a_closed_queue_and_counts(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -543,7 +543,7 @@ int main(void)
         STORY(each_end_of_a_lease_opens_the_queue),
         STORY(touch_and_report_keep_the_queue_closed),
         STORY(wait_until_the_end_of_the_lease_that_closes_the_queue_gets_a_job),
-        STORY(job_is_taken_by_its_id_past_the_gate_and_counts),
+        STORY(job_is_taken_by_its_id_from_a_closed_queue_and_counts),
         STORY(one_is_nudged_for_each_job_that_may_be_taken),
         STORY(ready_jobs_nudge_no_more_than_may_be_taken),
         STORY(rate_lets_a_burst_and_then_one_each_interval),

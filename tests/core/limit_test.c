@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Submissions that a queue's policy refuses, and those that it lets pass.
+// Submissions that a queue's policy refuses, and submissions that it accepts.
 #include "tests/core/stage.h"
 
 #include <string.h>

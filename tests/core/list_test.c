@@ -184,7 +184,7 @@ static void session_at_the_place_of_another_is_listed_from_its_beginning(void **
     expect_next(&list, 9, "2");
 }
 
-static void sessions_that_hold_nothing_are_passed_in_slices(void **state)
+static void sessions_without_leases_are_skipped_in_slices(void **state)
 {
     static const struct session_ops ops = {0};
     struct stage *s = *state;
@@ -276,7 +276,7 @@ int main(void)
         STORY(long_buried_list_is_searched_in_slices),
         STORY(held_jobs_are_listed_holder_by_holder),
         STORY(session_at_the_place_of_another_is_listed_from_its_beginning),
-        STORY(sessions_that_hold_nothing_are_passed_in_slices),
+        STORY(sessions_without_leases_are_skipped_in_slices),
         STORY(jobs_of_a_session_are_listed_soonest_lease_first),
         STORY(any_numbers_make_a_cursor),
     };

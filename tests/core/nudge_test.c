@@ -59,7 +59,7 @@ static void jobs_of_two_queues_nudge_once(void **state)
     assert_int_equal(stage_queue(s, "r").waiting, 0);
 }
 
-static void nudged_worker_that_never_grabs_withholds_nothing(void **state)
+static void nudged_worker_that_never_grabs_holds_no_job_back(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -133,7 +133,7 @@ static void jobs_that_come_together_nudge_for_each(void **state)
     stage_expect(s, "w nudged; v nudged");
 }
 
-static void wakeup_of_zero_bounds_nothing_again(void **state)
+static void zero_nudges_each_removes_the_bound_again(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -170,7 +170,7 @@ static void nudged_session_that_leaves_passes_the_nudge_on(void **state)
     stage_expect(s, "v nudged");
 }
 
-static void nudged_session_that_takes_something_else_passes_the_nudge_on(void **state)
+static void nudged_session_that_takes_another_job_passes_the_nudge_on(void **state)
 {
     struct stage *s = *state;
     struct actor *w = first_of_two(s);
@@ -329,7 +329,7 @@ static void unwait_silences_a_nudge_that_was_not_told_yet(void **state)
     stage_expect(s, "");
 }
 
-static void napping_session_that_leaves_is_told_nothing(void **state)
+static void session_that_leaves_while_it_awaits_a_nudge_is_told_nothing(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -366,13 +366,13 @@ int main(void)
         STORY(ready_job_nudges_at_once),
         STORY(waiting_twice_for_a_nudge_is_one_wait),
         STORY(jobs_of_two_queues_nudge_once),
-        STORY(nudged_worker_that_never_grabs_withholds_nothing),
+        STORY(nudged_worker_that_never_grabs_holds_no_job_back),
         STORY(all_sessions_that_wait_for_a_nudge_get_one),
         STORY(wakeup_limits_the_nudges_of_one_job),
         STORY(jobs_that_come_together_nudge_for_each),
-        STORY(wakeup_of_zero_bounds_nothing_again),
+        STORY(zero_nudges_each_removes_the_bound_again),
         STORY(nudged_session_that_leaves_passes_the_nudge_on),
-        STORY(nudged_session_that_takes_something_else_passes_the_nudge_on),
+        STORY(nudged_session_that_takes_another_job_passes_the_nudge_on),
         STORY(nudged_session_that_unsubscribes_passes_the_nudge_on),
         STORY(nudged_session_that_takes_the_job_passes_nothing_on),
         STORY(wait_for_a_job_comes_before_a_wait_for_a_nudge),
@@ -383,7 +383,7 @@ int main(void)
         STORY(wait_for_a_nudge_without_subscriptions_ends_with_the_first),
         STORY(unwait_ends_a_wait_for_a_nudge_silently),
         STORY(unwait_silences_a_nudge_that_was_not_told_yet),
-        STORY(napping_session_that_leaves_is_told_nothing),
+        STORY(session_that_leaves_while_it_awaits_a_nudge_is_told_nothing),
         STORY(wait_for_a_nudge_follows_a_wait_for_a_job),
     };
 

@@ -50,7 +50,7 @@ static void a_job_is_buried_in_any_state_without_spending_an_attempt(void **stat
     assert_status(STATUS_WRONG_STATE, stage_act(s, NULL, 2, ACT(.kind = ACT_KICK)));
 }
 
-static void a_job_that_nothing_keeps_fails_where_it_is_buried(void **state)
+static void a_job_that_is_not_durable_fails_when_it_is_buried(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -458,7 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(holder_no_longer_finds_a_deleted_job),
         STORY(a_job_is_buried_in_any_state_without_spending_an_attempt),
-        STORY(a_job_that_nothing_keeps_fails_where_it_is_buried),
+        STORY(a_job_that_is_not_durable_fails_when_it_is_buried),
         STORY(a_held_job_is_released_without_blame),
         STORY(a_job_that_its_session_was_not_told_of_is_taken_from_it),
         STORY(the_time_to_run_of_a_held_job_is_renewed),

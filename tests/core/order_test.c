@@ -270,7 +270,7 @@ static void in_turn_remembers_whom_it_was_served_from_least_recently(void **stat
     act_drain(w, "5 4 3");
 }
 
-static void in_turn_puts_a_new_queue_before_those_served_and_those_that_were_not(void **state)
+static void in_turn_puts_a_new_queue_before_all_others(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_open_in_turn(s, "w");
@@ -368,7 +368,7 @@ int main(void)
         STORY(in_turn_serves_the_queue_that_was_subscribed_to_last_first),
         STORY(in_turn_still_puts_urgency_first),
         STORY(in_turn_remembers_whom_it_was_served_from_least_recently),
-        STORY(in_turn_puts_a_new_queue_before_those_served_and_those_that_were_not),
+        STORY(in_turn_puts_a_new_queue_before_all_others),
         STORY(in_turn_subscribing_again_changes_no_turn),
         STORY(in_turn_counts_assigned_jobs),
         STORY(each_session_has_its_own_turn),

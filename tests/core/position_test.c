@@ -61,7 +61,7 @@ static void answer_without_a_record_waits_for_nothing(void **state)
     assert_status(STATUS_NOT_FOUND, stage_cancel(s, 99));
     assert_int_equal(position(s), 0);
     PUT(s, .queue = "q");
-    // Taking a ready job by its id is no record.
+    // Taking a ready job by its id writes no record.
     assert_status(STATUS_OK, act_take_id(w, 1));
     assert_int_equal(position(s), 0);
     PUT(s, .queue = "q");
@@ -160,7 +160,7 @@ static void broker_without_a_store_waits_for_nothing(void **state)
     stage_free(s);
 }
 
-static void store_tells_what_it_is_doing(void **state)
+static void store_reports_its_state(void **state)
 {
     struct stage *s = *state;
     struct store_info info;
@@ -189,7 +189,7 @@ static void each_slice_of_a_kick_has_its_position(void **state)
     assert_int_equal(broker_position(s->broker), 2 * MANY + 1);
 }
 
-static void slice_that_kicks_fleeting_jobs_has_none(void **state)
+static void slice_that_kicks_jobs_that_are_not_durable_has_no_position(void **state)
 {
     struct stage *s = *state;
     struct actor *c = stage_open(s, "c");
@@ -273,9 +273,9 @@ int main(void)
         STORY(fleeting_job_waits_for_its_id_alone),
         STORY(body_waits_for_the_submission),
         cmocka_unit_test(broker_without_a_store_waits_for_nothing),
-        STORY(store_tells_what_it_is_doing),
+        STORY(store_reports_its_state),
         STORY(each_slice_of_a_kick_has_its_position),
-        STORY(slice_that_kicks_fleeting_jobs_has_none),
+        STORY(slice_that_kicks_jobs_that_are_not_durable_has_no_position),
         STORY(final_events_wait_for_the_record_of_the_end),
         STORY(other_events_wait_for_nothing),
     };

@@ -210,7 +210,7 @@ static void taking_a_buried_job_needs_room(void **state)
     assert_status(STATUS_OK, act_take_id(w, 3));
 }
 
-static void pause_without_room_leaves_things_as_they_were(void **state)
+static void pause_without_room_changes_nothing(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -226,7 +226,7 @@ static void pause_without_room_leaves_things_as_they_were(void **state)
     assert_int_equal(act_take(w), 1);
 }
 
-static void a_duplicate_that_starts_a_job_earlier_is_no_release(void **state)
+static void a_duplicate_that_starts_a_job_earlier_is_not_a_release(void **state)
 {
     struct stage *s = *state;
 
@@ -450,8 +450,8 @@ int main(void)
         STORY(release_without_room_leaves_the_job_held),
         STORY(kick_without_room_leaves_the_rest),
         STORY(taking_a_buried_job_needs_room),
-        STORY(pause_without_room_leaves_things_as_they_were),
-        STORY(a_duplicate_that_starts_a_job_earlier_is_no_release),
+        STORY(pause_without_room_changes_nothing),
+        STORY(a_duplicate_that_starts_a_job_earlier_is_not_a_release),
         STORY(durable_duplicate_without_room_is_refused_alone),
         STORY(fleeting_job_made_durable_while_held_is_recorded_to_its_end),
         cmocka_unit_test(record_shows_the_job_as_it_is_after_the_change),

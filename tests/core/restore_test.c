@@ -426,7 +426,7 @@ static void ended_jobs_are_gone_with_their_queue_and_key(void **state)
     assert_int_equal(job_id(broker_find_name(s->broker, SLICE("k"))), 5);
 }
 
-static void nothing_is_changed_in_jobs_that_are_not_there(void **state)
+static void changes_of_missing_jobs_change_nothing(void **state)
 {
     struct stage *s = *state;
     struct job_change now = {.id = 4, .state = JOB_READY};
@@ -615,7 +615,7 @@ int main(void)
         STORY(a_wait_that_was_imposed_is_not_ended_by_a_duplicate_after_a_restart),
         STORY(a_release_of_an_older_record_imposes_its_wait),
         STORY(ended_jobs_are_gone_with_their_queue_and_key),
-        STORY(nothing_is_changed_in_jobs_that_are_not_there),
+        STORY(changes_of_missing_jobs_change_nothing),
         STORY(pauses_end_at_their_moment),
         STORY(later_pause_takes_the_place_of_the_earlier),
         STORY(paused_queue_without_jobs_stays_until_its_pause_is_over),

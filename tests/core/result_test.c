@@ -66,7 +66,7 @@ static void result_of_a_durable_job_is_kept_for_its_time(void **state)
     expect_none(s, 1);
 }
 
-static void nothing_is_kept_without_a_policy_or_of_a_job_that_is_not_durable(void **state)
+static void no_result_is_kept_without_a_policy_or_of_a_job_that_is_not_durable(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -210,7 +210,7 @@ static void result_of_a_job_that_was_moved_during_its_attempt_is_not_a_part_of_i
     expect_lost(s, 1);
 }
 
-static void holder_that_is_only_late_completes_what_it_has_reported(void **state)
+static void late_holder_completes_the_result_that_it_has_reported(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -443,14 +443,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(result_of_a_durable_job_is_kept_for_its_time),
-        STORY(nothing_is_kept_without_a_policy_or_of_a_job_that_is_not_durable),
+        STORY(no_result_is_kept_without_a_policy_or_of_a_job_that_is_not_durable),
         STORY(failure_and_exception_are_results_once_they_are_final),
         STORY(cancelled_or_buried_job_has_no_result),
         STORY(data_in_parts_is_a_result_without_watches),
         STORY(result_has_no_parts_of_a_lost_attempt),
         STORY(result_whose_first_part_was_not_kept_is_lost),
         STORY(result_of_a_job_that_was_moved_during_its_attempt_is_not_a_part_of_it),
-        STORY(holder_that_is_only_late_completes_what_it_has_reported),
+        STORY(late_holder_completes_the_result_that_it_has_reported),
         STORY(result_that_is_too_large_is_marked),
         STORY(long_result_is_kept_whole),
         STORY(end_is_not_refused_for_its_result),

@@ -457,7 +457,7 @@ static void taking_many_limits_off_is_made_in_slices(void **state)
     stage_expect_jobs(s, "q", MANY * 3 / 4, 0, MANY / 4, 0);
 }
 
-// Sessions with so many queues that ending their wait takes a slice.
+// Sessions that subscribe to as many queues as a slice has links.
 enum { SLEEPERS = 8, QUEUES = BROKER_SLICE * 16 };
 
 static struct stage *stage_of_sleepers(struct session **sleepers, nsec_t wait_for)
@@ -488,7 +488,7 @@ static uint64_t waiting(struct stage *s)
     return info.waiting;
 }
 
-static void waits_on_very_many_queues_that_end_at_once_end_in_slices(void **state)
+static void waits_on_many_queues_that_end_at_once_end_in_slices(void **state)
 {
     struct session *sleepers[SLEEPERS];
     struct stage *s = stage_of_sleepers(sleepers, SEC(5));
@@ -505,7 +505,7 @@ static void waits_on_very_many_queues_that_end_at_once_end_in_slices(void **stat
     stage_free(s);
 }
 
-static void sessions_that_wait_on_very_many_queues_get_due_jobs_in_slices(void **state)
+static void sessions_that_wait_on_many_queues_get_due_jobs_in_slices(void **state)
 {
     struct session *sleepers[SLEEPERS];
     struct stage *s = stage_of_sleepers(sleepers, SEC(500));
@@ -524,7 +524,7 @@ static void sessions_that_wait_on_very_many_queues_get_due_jobs_in_slices(void *
     stage_free(s);
 }
 
-static void kick_wakes_sessions_that_wait_on_very_many_queues_in_slices(void **state)
+static void kick_wakes_sessions_that_wait_on_many_queues_in_slices(void **state)
 {
     struct session *sleepers[SLEEPERS];
     struct stage *s = stage_of_sleepers(sleepers, SEC(500));
@@ -546,7 +546,7 @@ static void kick_wakes_sessions_that_wait_on_very_many_queues_in_slices(void **s
     stage_free(s);
 }
 
-static void session_that_leaves_gets_up_from_very_many_queues_in_slices(void **state)
+static void session_that_leaves_unlinks_from_many_queues_in_slices(void **state)
 {
     struct session *sleepers[SLEEPERS];
     struct stage *s = stage_of_sleepers(sleepers, SEC(500));
@@ -592,10 +592,10 @@ int main(void)
         STORY(waits_that_end_at_once_end_in_slices),
         STORY(giving_back_many_is_made_in_slices),
         STORY(taking_many_limits_off_is_made_in_slices),
-        cmocka_unit_test(waits_on_very_many_queues_that_end_at_once_end_in_slices),
-        cmocka_unit_test(sessions_that_wait_on_very_many_queues_get_due_jobs_in_slices),
-        cmocka_unit_test(kick_wakes_sessions_that_wait_on_very_many_queues_in_slices),
-        cmocka_unit_test(session_that_leaves_gets_up_from_very_many_queues_in_slices),
+        cmocka_unit_test(waits_on_many_queues_that_end_at_once_end_in_slices),
+        cmocka_unit_test(sessions_that_wait_on_many_queues_get_due_jobs_in_slices),
+        cmocka_unit_test(kick_wakes_sessions_that_wait_on_many_queues_in_slices),
+        cmocka_unit_test(session_that_leaves_unlinks_from_many_queues_in_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

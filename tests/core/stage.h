@@ -219,7 +219,7 @@ void stage_mark(struct stage *s, const struct watch *watch, const char *text);
 #define POLICY(s, glob, ...) stage_set_policy((s), (glob), &(const struct policy_spec){__VA_ARGS__})
 void stage_set_policy(struct stage *s, const char *glob, const struct policy_spec *spec);
 
-// JOB_GONE if there is no such job.
+// JOB_GONE for an unknown id.
 enum job_state stage_state(struct stage *s, uint64_t id);
 struct job_info stage_job(struct stage *s, uint64_t id);
 struct slice stage_slice(const char *text); // NULL: no bytes
@@ -227,7 +227,7 @@ struct slice stage_slice(const char *text); // NULL: no bytes
 // The next kept result behind `*cursor`, which is 0 at first; false at the end.
 bool stage_result_next(struct broker *broker, uint64_t *cursor, struct result *result);
 
-// NULL if there is no such queue.
+// NULL for none.
 struct queue *stage_find(struct stage *s, const char *queue);
 struct queue_info stage_queue(struct stage *s, const char *queue);
 struct broker_info stage_info(struct stage *s);

@@ -112,7 +112,7 @@ void storm_open(struct storm *g, struct storm_session *s)
         const struct subscription_terms terms = {.limit_for = 0};
 
         if (broker_subscribe(s->session, storm_queue(g), &terms) != STATUS_OK) {
-            return; // there is no memory, or there are queues enough
+            return; // memory is missing, or the limit of queues is reached
         }
     }
 }

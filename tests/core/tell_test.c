@@ -197,7 +197,7 @@ static size_t how_many_are_over(const struct listener *listeners, size_t count)
     return over;
 }
 
-static void very_many_watches_of_one_job_do_not_hold_up_the_results_of_others(void **state)
+static void many_watches_of_one_job_do_not_delay_the_results_of_others(void **state)
 {
     struct hall hall;
     struct listener *crowd;
@@ -223,7 +223,7 @@ static void very_many_watches_of_one_job_do_not_hold_up_the_results_of_others(vo
     free(crowd);
 }
 
-static void jobs_with_very_many_watches_advance_side_by_side(void **state)
+static void jobs_with_many_watches_advance_side_by_side(void **state)
 {
     struct hall hall;
     struct listener *crowds[3];
@@ -254,7 +254,7 @@ static void jobs_with_very_many_watches_advance_side_by_side(void **state)
     }
 }
 
-static void new_events_do_not_hold_up_those_that_take_long(void **state)
+static void new_events_do_not_delay_events_that_take_long(void **state)
 {
     struct hall hall;
     struct listener *crowd;
@@ -283,7 +283,7 @@ static void new_events_do_not_hold_up_those_that_take_long(void **state)
     free(crowd);
 }
 
-static void long_events_of_one_job_do_not_hold_up_the_results_of_others(void **state)
+static void long_events_of_one_job_do_not_delay_the_results_of_others(void **state)
 {
     struct hall hall;
     struct listener reader;
@@ -324,7 +324,7 @@ static void report_where_allowed(struct hall *hall, struct listener *crowds[], u
 
 // One report of each of these jobs is told to all its watches before the next one is accepted. A
 // job whose last report has been told may always report again, and that is told in its turn.
-static void reports_with_many_watches_do_not_hold_back_those_of_other_jobs(void **state)
+static void reports_with_many_watches_do_not_delay_reports_of_other_jobs(void **state)
 {
     static struct listener *crowds[BROKER_SLICE];
     uint64_t numbers[BROKER_SLICE] = {0};
@@ -496,7 +496,7 @@ static void step_talk(struct hall *hall, struct talk *talk, uint32_t what, size_
     }
 }
 
-static void each_watch_is_told_all_in_order_whatever_happens_beside_it(void **state)
+static void each_watch_is_told_all_in_order_beside_any_other_work(void **state)
 {
     static struct talk talks[JOBS];
     struct hall hall;
@@ -526,14 +526,14 @@ static void each_watch_is_told_all_in_order_whatever_happens_beside_it(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(very_many_watches_of_one_job_do_not_hold_up_the_results_of_others),
-        cmocka_unit_test(jobs_with_very_many_watches_advance_side_by_side),
-        cmocka_unit_test(new_events_do_not_hold_up_those_that_take_long),
-        cmocka_unit_test(long_events_of_one_job_do_not_hold_up_the_results_of_others),
-        cmocka_unit_test(reports_with_many_watches_do_not_hold_back_those_of_other_jobs),
+        cmocka_unit_test(many_watches_of_one_job_do_not_delay_the_results_of_others),
+        cmocka_unit_test(jobs_with_many_watches_advance_side_by_side),
+        cmocka_unit_test(new_events_do_not_delay_events_that_take_long),
+        cmocka_unit_test(long_events_of_one_job_do_not_delay_the_results_of_others),
+        cmocka_unit_test(reports_with_many_watches_do_not_delay_reports_of_other_jobs),
         cmocka_unit_test(long_events_of_many_jobs_are_told_in_slices),
         cmocka_unit_test(events_of_jobs_with_few_watches_are_told_as_they_happened),
-        cmocka_unit_test(each_watch_is_told_all_in_order_whatever_happens_beside_it),
+        cmocka_unit_test(each_watch_is_told_all_in_order_beside_any_other_work),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

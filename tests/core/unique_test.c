@@ -137,7 +137,7 @@ static void keys_of_jobs_that_are_done_outlive_the_process(void **state)
     stage_free(again);
 }
 
-static void key_is_free_where_nothing_can_be_remembered(void **state)
+static void key_is_free_if_its_memo_cannot_be_kept(void **state)
 {
     struct stage *s = *state;
     struct actor *w = stage_worker(s, "w", "q");
@@ -254,7 +254,7 @@ int main(void)
         STORY(only_a_completion_counts),
         STORY(watched_duplicate_is_a_job_of_its_own),
         STORY(keys_of_jobs_that_are_done_outlive_the_process),
-        STORY(key_is_free_where_nothing_can_be_remembered),
+        STORY(key_is_free_if_its_memo_cannot_be_kept),
         STORY(a_job_that_has_moved_is_done_in_the_queue_where_it_is),
         STORY(long_bodies_are_compared_by_their_digests),
         STORY(a_body_that_is_the_digest_of_another_is_another),

@@ -162,7 +162,7 @@ static void touch_postpones_the_warning(void **state)
     stage_expect(s, "w lease_soon");
 }
 
-static void lease_of_another_session_is_no_reason(void **state)
+static void lease_of_another_session_does_not_end_a_wait(void **state)
 {
     struct stage *s = *state;
     struct actor *v = stage_worker(s, "v", "q");
@@ -382,7 +382,7 @@ int main(void)
         STORY(wait_ends_when_a_lease_comes_close_to_its_end),
         STORY(wait_ends_by_whichever_reason_comes_first),
         STORY(touch_postpones_the_warning),
-        STORY(lease_of_another_session_is_no_reason),
+        STORY(lease_of_another_session_does_not_end_a_wait),
         STORY(waiter_may_get_the_job_back_that_it_lost_by_time),
         STORY(every_way_to_become_ready_serves_a_waiter),
         STORY(unwait_ends_a_wait_silently),

@@ -86,7 +86,7 @@ static bool lower_key(const struct list_node *a, const struct list_node *b)
            list_item((struct list_node *)(uintptr_t)b, struct item, in_list)->key;
 }
 
-// Sorts as many items, of so many kinds, and asserts that equals keep their order.
+// Sorts `count` items with `kinds` different keys, and asserts that equal items keep their order.
 static void sort_items(uint32_t count, uint32_t kinds)
 {
     const struct item *before = NULL;

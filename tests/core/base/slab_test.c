@@ -192,7 +192,7 @@ static unsigned resident_pages(const struct slab *slab, size_t size)
     return count;
 }
 
-// Pages that nobody uses must not cost memory.
+// Unused pages must not cost memory.
 static void a_block_takes_pages_as_they_are_used(void **state)
 {
     enum { SIZE = 128, THINGS_OF_TWO = BLOCK / SIZE };
@@ -275,7 +275,7 @@ static void block_takes_no_more_room_than_its_own_where_its_place_is_taken(void 
     assert_int_equal(munmap(taken, 4096), 0);
 }
 
-// As a burst of results that nobody reads, while connections come and stay.
+// As a burst of results that clients do not read, while connections come and stay.
 static void memory_of_many_goes_back_whatever_was_allocated_meanwhile(void **state)
 {
     enum { BLOBS = 4000, MIB = 1024 * 1024 };
