@@ -8,8 +8,9 @@
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "http1/http1_conn.h"
+
 #include "http1/head.h"
+#include "http1/http1_conn.h"
 
 #include <stdbool.h>
 

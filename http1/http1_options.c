@@ -98,7 +98,7 @@ static bool check_hosts(const char *hosts, struct error_text *why)
 
     while (http1_list_next(&list, &host)) {
         if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
-            return error_set(why, "hosts: `%.*s` is not a name alone, such as app.example",
+            return error_set(why, "hosts: `%.*s` is not a plain host name, such as app.example",
                              host.len < QUOTED_MAX ? (int)host.len : QUOTED_MAX, host.ptr);
         }
     }

@@ -2,7 +2,6 @@
 #include "http1/request_target.h"
 
 #include <http_parser.h>
-
 #include <string.h>
 
 bool http1_decode(struct slice text, char *to, size_t *len)

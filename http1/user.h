@@ -11,8 +11,8 @@
 #include "core/broker.h"
 #include "proto_common/steps.h"
 
-#include "http1/http1_conn.h"
 #include "http1/head.h"
+#include "http1/http1_conn.h"
 
 #include <stdbool.h>
 #include <stddef.h>

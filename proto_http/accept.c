@@ -6,12 +6,13 @@
 #include "http1/caller.h"
 #include "http1/http1_options.h"
 #include "http1/reply.h"
-#include "proto_http/web_job.h"
+
+#include "proto_http/lease_actions.h"
 #include "proto_http/submission.h"
 #include "proto_http/web_answer.h"
+#include "proto_http/web_job.h"
 #include "proto_http/web_request.h"
 #include "proto_http/web_work.h"
-#include "proto_http/lease_actions.h"
 
 #include <string.h>
 #include <strings.h>

@@ -8,6 +8,7 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "http1/user.h"
+
 #include "proto_http/web_request.h"
 
 #include <stdbool.h>

@@ -6,15 +6,15 @@
 #include "core/base/log.h"
 #include "core/memo.h"
 #include "http1/http1_conn.h"
-#include "http1/user.h"
 #include "http1/http1_options.h"
+#include "http1/user.h"
 
 #include "proto_http/accept.h"
-#include "proto_http/web_answer.h"
-#include "proto_http/submission.h"
 #include "proto_http/once.h"
-#include "proto_http/web_request.h"
+#include "proto_http/submission.h"
 #include "proto_http/wait.h"
+#include "proto_http/web_answer.h"
+#include "proto_http/web_request.h"
 #include "proto_http/web_work.h"
 
 #include <stddef.h>
@@ -156,7 +156,7 @@ static bool web_check_settings(const void *settings, struct error_text *why)
     }
     while (http1_list_next(&functions, &glob)) {
         if (!glob_valid(glob)) {
-            return error_set(why, "functions: `%.*s` is malformed",
+            return error_set(why, "functions: `%.*s` is not a valid glob",
                              glob.len < QUOTED_MAX ? (int)glob.len : QUOTED_MAX, glob.ptr);
         }
     }

@@ -5,9 +5,9 @@
 // The HTTP front-end of the broker. PROTOCOL.md in this folder describes requests and the
 // differences from gearmand's HTTP plug-in.
 
+#include "http1/http1_options.h"
 #include "proto_common/contract.h"
 #include "proto_common/frontend.h"
-#include "http1/http1_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>

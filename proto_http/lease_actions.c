@@ -4,6 +4,7 @@
 #include "core/base/digits.h"
 #include "http1/reply.h"
 #include "http1/request_target.h"
+
 #include "proto_http/work_answer.h"
 
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
-
 #include <string.h>
 
 void lease_token_write(const struct lease_token *token, char *to)

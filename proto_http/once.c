@@ -6,8 +6,8 @@
 #include "core/memo.h"
 #include "http1/caller.h"
 
-#include "proto_http/web_answer.h"
 #include "proto_http/submission.h"
+#include "proto_http/web_answer.h"
 #include "proto_http/web_request.h"
 
 #include <arpa/inet.h>

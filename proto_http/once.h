@@ -15,8 +15,8 @@
 #include "core/base/blob.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
-#include "proto_common/contract.h"
 #include "http1/user.h"
+#include "proto_common/contract.h"
 
 #include "proto_http/web_request.h"
 

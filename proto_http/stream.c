@@ -6,12 +6,12 @@
 #include "http1/http1_answer.h"
 #include "proto_common/json_body.h"
 #include "proto_common/unread.h"
+
 #include "proto_http/web_answer.h"
 #include "proto_http/web_request.h"
 
-#include <jansson.h>
-
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

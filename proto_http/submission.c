@@ -8,10 +8,11 @@
 #include "http1/request_target.h"
 #include "proto_common/contract.h"
 #include "proto_common/intake.h"
-#include "proto_http/web_answer.h"
-#include "proto_http/web_request.h"
+
 #include "proto_http/once.h"
 #include "proto_http/wait.h"
+#include "proto_http/web_answer.h"
+#include "proto_http/web_request.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
 #include "core/broker.h"
 #include "http1/head.h"
 #include "http1/user.h"
+
 #include "proto_http/web_request.h"
 
 // The headers that this front-end reads besides those of HTTP/1.1: the name in the code, and in the

@@ -2,14 +2,14 @@
 #include "proto_http/wait.h"
 
 #include "core/base/macros.h"
+#include "http1/http1_answer.h"
 #include "http1/http1_conn.h"
 #include "http1/user.h"
-#include "http1/http1_answer.h"
 
+#include "proto_http/stream.h"
 #include "proto_http/web_answer.h"
 #include "proto_http/web_job.h"
 #include "proto_http/web_request.h"
-#include "proto_http/stream.h"
 
 // The head of an answer about the job, with `status`, or with 200 if http.status_codes says so.
 static struct web_answer answer_about_job(const struct http1_conn *conn, unsigned status,

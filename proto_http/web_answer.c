@@ -4,6 +4,7 @@
 #include "core/base/base64.h"
 #include "core/base/macros.h"
 #include "proto_common/field_name.h"
+
 #include "proto_http/web_request.h"
 
 #include <stdlib.h>

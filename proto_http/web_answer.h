@@ -7,10 +7,10 @@
 #include "core/base/slice.h"
 #include "core/broker.h"
 #include "http1/reply.h"
+
 #include "proto_http/web_request.h"
 
 #include <jansson.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

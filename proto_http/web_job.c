@@ -5,12 +5,12 @@
 #include "core/result.h"
 #include "http1/caller.h"
 #include "http1/request_target.h"
+
 #include "proto_http/accept.h"
 #include "proto_http/web_answer.h"
 #include "proto_http/web_request.h"
 
 #include <jansson.h>
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,7 +194,7 @@ static void cancel_job(struct http1_conn *conn, uint64_t id)
         wire_hold(conn->wire, broker_position(conn->shared->broker));
         http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
     } else if (status == STATUS_HELD) {
-        http1_refuse_status(conn, 409, "a worker has the job");
+        http1_refuse_status(conn, 409, "a worker holds the job");
     } else if (known.lives) {
         http1_caller_refuse(conn, web_target_name(&web_request(conn)->target));
     } else {

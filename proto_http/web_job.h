@@ -8,6 +8,7 @@
 #include "core/broker.h"
 #include "http1/http1_conn.h"
 #include "http1/user.h"
+
 #include "proto_http/web_request.h"
 
 // Checks the head of a GET or DELETE. True: the request is to wait for the end of the job; false:

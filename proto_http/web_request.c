@@ -2,12 +2,13 @@
 #include "proto_http/web_request.h"
 
 #include "http1/request_target.h"
-#include "proto_http/web_job.h"
+
+#include "proto_http/lease_actions.h"
 #include "proto_http/once.h"
 #include "proto_http/submission.h"
 #include "proto_http/wait.h"
+#include "proto_http/web_job.h"
 #include "proto_http/web_work.h"
-#include "proto_http/lease_actions.h"
 
 #include <string.h>
 

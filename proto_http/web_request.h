@@ -17,6 +17,7 @@
 #include "proto_common/frontend.h"
 #include "proto_common/handle.h"
 #include "proto_common/output.h"
+
 #include "proto_http/http.h"
 #include "proto_http/leases.h"
 #include "proto_http/stream.h"

@@ -5,6 +5,7 @@
 #include "http1/caller.h"
 #include "http1/reply.h"
 #include "http1/request_target.h"
+
 #include "proto_http/accept.h"
 #include "proto_http/work_answer.h"
 

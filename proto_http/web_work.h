@@ -7,6 +7,7 @@
 
 #include "core/base/macros.h"
 #include "http1/user.h"
+
 #include "proto_http/web_request.h"
 
 #include <stdbool.h>

@@ -10,11 +10,11 @@
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 #include "http1/user.h"
-#include "proto_http/web_request.h"
+
 #include "proto_http/web_answer.h"
+#include "proto_http/web_request.h"
 
 #include <jansson.h>
-
 #include <stddef.h>
 
 // Room for the headers of a lease.

@@ -49,10 +49,10 @@ static void check_refuses_missing_paths(void **state)
         {"http.cors_origins=https://*.example", "`https://*.example` is not an origin"},
         {"http.cors_origins=https://a.example:443", "`https://a.example:443` is not an origin"},
         {"http.cors_origins=http://a.example:80", "`http://a.example:80` is not an origin"},
-        {"http.hosts=a.example b.example:8080", "hosts: `b.example:8080` is not a name alone"},
-        {"http.hosts=*", "hosts: `*` is not a name alone"},
-        {"http.functions=a, b[", "functions: `b[` is malformed"},
-        {"http.functions=[[:alpha:]]", "functions: `[[:alpha:]]` is malformed"},
+        {"http.hosts=a.example b.example:8080", "hosts: `b.example:8080` is not a plain host name"},
+        {"http.hosts=*", "hosts: `*` is not a plain host name"},
+        {"http.functions=a, b[", "functions: `b[` is not a valid glob"},
+        {"http.functions=[[:alpha:]]", "functions: `[[:alpha:]]` is not a valid glob"},
         {"gearman.handle_prefix=a b", "[gearman] handle_prefix: a handle has no blanks"},
     };
     struct sandbox *sandbox = *state;
