@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Files of rules: what can be read, and the one that is handed out as an example.
+// Files of rules: which files can be read, and the example.
 #include "tests/access/rules.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Grants: shared by those to whom the same rules apply, gone when nobody has them; roles.
+// Grants: shared by callers that match the same rules, freed when no caller has them; roles.
 #include "tests/access/rules.h"
 
 #include "tests/support/live_bytes.h"
@@ -16,7 +16,7 @@ static struct grants *grants_at(struct access *access, const char *address)
     return grants;
 }
 
-static void those_to_whom_the_same_rules_apply_share_their_grants(void **state)
+static void callers_that_match_the_same_rules_share_their_grants(void **state)
 {
     struct access *access = rules_of("net:10.0.0.0/8 work *\nnet:10.1.0.0/16 submit *\n"
                                      "token:t:" HASH_ABC " observe *\n");
@@ -153,7 +153,7 @@ static void a_role_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(those_to_whom_the_same_rules_apply_share_their_grants),
+        cmocka_unit_test(callers_that_match_the_same_rules_share_their_grants),
         cmocka_unit_test(unused_grants_are_freed),
         cmocka_unit_test(grants_in_use_stay),
         cmocka_unit_test(the_first_rule_that_fits_and_has_a_role_names_the_caller),

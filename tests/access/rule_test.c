@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A rule as it is written: words, comments, what they may do, and to which queues.
+// The text of a rule: words, comments, rights, and queues.
 #include "tests/access/rules.h"
 
 #define NOBODY ((struct access_peer){.has_address = false})
@@ -75,7 +75,7 @@ static void rules_add_up(void **state)
     assert_int_equal(any_on(text, "c"), 0);
 }
 
-static void blanks_divide_words_and_lines_may_be_empty(void **state)
+static void blanks_separate_words_and_lines_may_be_empty(void **state)
 {
     const char *text = "\n  \t\n \tany\t work  \t q\t role \t\r\n\r\n\nany observe q\n";
 
@@ -179,7 +179,7 @@ static void control_characters_are_refused(void **state)
     expect_refused("any work \x1b[31m", "rules:1: the line has a control character");
 }
 
-static void a_word_of_odd_bytes_is_shown_in_print(void **state)
+static void unprintable_bytes_of_a_word_are_escaped(void **state)
 {
     (void)state;
     expect_refused("\xef\xbb\xbf"
@@ -211,7 +211,7 @@ int main(void)
         cmocka_unit_test(an_unknown_right_is_refused),
         cmocka_unit_test(an_empty_item_is_refused),
         cmocka_unit_test(rules_add_up),
-        cmocka_unit_test(blanks_divide_words_and_lines_may_be_empty),
+        cmocka_unit_test(blanks_separate_words_and_lines_may_be_empty),
         cmocka_unit_test(a_comment_begins_a_line_or_follows_a_blank),
         cmocka_unit_test(a_rule_has_three_words_or_four),
         cmocka_unit_test(the_first_invalid_line_refuses_the_file),
@@ -219,7 +219,7 @@ int main(void)
         cmocka_unit_test(a_malformed_glob_is_refused_by_name),
         cmocka_unit_test(bytes_that_a_line_cannot_hold_are_written_in_hexadecimal),
         cmocka_unit_test(control_characters_are_refused),
-        cmocka_unit_test(a_word_of_odd_bytes_is_shown_in_print),
+        cmocka_unit_test(unprintable_bytes_of_a_word_are_escaped),
         cmocka_unit_test(lines_are_bounded),
     };
 

@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_ACCESS_RULES_H
 #define TANDEM_TESTS_ACCESS_RULES_H
 
-// Rules in memory, peers, and what they may do.
+// Rules in memory, peers, and their rights.
 
 #include "access/access.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Tokens: their hashes and names, and what whoever shows one may do.
+// Tokens: their hashes and names, and the rights of a caller that shows one.
 #include "tests/access/rules.h"
 
 #include "access/token.h"

@@ -129,7 +129,7 @@ static void a_group_is_any_of_those_that_the_user_is_in(void **state)
     // NOLINTNEXTLINE(concurrency-mt-unsafe)
     const struct group *first = getgrgid(0);
     const gid_t groups[] = {17, 0, 4711};
-    const struct access_peer nobody = {.groups = groups, .group_count = 3};
+    const struct access_peer no_user = {.groups = groups, .group_count = 3};
     char text[128];
     struct access *access;
 
@@ -141,7 +141,7 @@ static void a_group_is_any_of_those_that_the_user_is_in(void **state)
     assert_int_equal(rights_of(access, peer_user(1, groups, 2), "q"), MAY_WORK);
     assert_int_equal(rights_of(access, peer_user(1, groups, 1), "q"), 0);
     assert_int_equal(rights_of(access, peer_user(4711, NULL, 0), "q"), 0);
-    assert_int_equal(rights_of(access, nobody, "q"), 0);
+    assert_int_equal(rights_of(access, no_user, "q"), 0);
     access_free(access);
 }
 

@@ -155,7 +155,7 @@ static void a_row_finds_segments_by_their_marks(void **state)
     assert_int_equal(segments.count, 0);
 }
 
-static void a_row_whose_oldest_go_stays_small(void **state)
+static void a_list_whose_oldest_leave_stays_small(void **state)
 {
     struct segment_list segments = {0};
 
@@ -389,7 +389,7 @@ static void a_dropped_batch_is_empty_and_keeps_its_position(void **state)
     blob_unref(blob);
 }
 
-static void a_pool_keeps_what_was_asked_for_and_a_few_more(void **state)
+static void a_pool_keeps_the_requested_chunks_and_a_few_more(void **state)
 {
     struct bench *bench = *state;
 
@@ -506,7 +506,7 @@ int main(void)
         cmocka_unit_test(new_ids_and_old_ones_that_take_turns_make_two_runs),
         cmocka_unit_test(every_noted_id_is_in_a_run),
         cmocka_unit_test(a_row_finds_segments_by_their_marks),
-        cmocka_unit_test(a_row_whose_oldest_go_stays_small),
+        cmocka_unit_test(a_list_whose_oldest_leave_stays_small),
         cmocka_unit_test(an_empty_row_goes_on_at_any_number),
         cmocka_unit_test(room_is_refused_without_memory),
         cmocka_unit_test(small_batches_are_packed_into_few_chunks),
@@ -518,7 +518,7 @@ int main(void)
         BENCH_TEST(a_batch_takes_over_the_chunks_of_another),
         BENCH_TEST(a_moved_batch_stands_at_the_end_of_its_new_segment),
         BENCH_TEST(a_dropped_batch_is_empty_and_keeps_its_position),
-        BENCH_TEST(a_pool_keeps_what_was_asked_for_and_a_few_more),
+        BENCH_TEST(a_pool_keeps_the_requested_chunks_and_a_few_more),
         BENCH_TEST(chunks_set_aside_serve_without_memory),
     };
 

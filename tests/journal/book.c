@@ -28,7 +28,7 @@ struct subject {
     char name[NAME];
     struct job_image contract; // without its slices
     uint64_t body_len, body_sum;
-    uint32_t attempts_most;     // that any record may tell of
+    uint32_t attempts_most;     // the most that a record may contain
     const struct version *at;   // at the moment that is looked at; NULL: not yet there
     const struct version *last; // of all
     bool right;
@@ -47,7 +47,7 @@ struct version {
     uint32_t releases, buries, kicks;
     nsec_t pause_for, until_at;
     uint64_t memo_number, memo_len, memo_sum;
-    struct subject *ends; // the lease that was kept of the job, which that ends; or NULL
+    struct subject *ends; // the kept lease of the job, which this version ends; or NULL
 };
 
 struct book {
@@ -71,8 +71,8 @@ static void book_clear(struct book *book)
     book->count = 0;
 }
 
-// A book that is no longer in use, all zero: it is large, and a sanitizer takes longer to give it
-// out than many tests to fill it.
+// An unused book, all zero. It is large: under a sanitizer, allocating it takes longer than many
+// tests need to fill it.
 static struct book *kept_book;
 
 struct book *book_new(void)
@@ -117,7 +117,7 @@ static uint64_t sum(struct slice bytes)
     return sum;
 }
 
-// NULL where there is none and none is to be made.
+// NULL if it is missing and `make` is false.
 static struct subject *find(struct book *book, uint64_t key, bool make)
 {
     size_t place = (size_t)hash_mix(key) % SUBJECTS;
@@ -182,7 +182,7 @@ static void add_job(struct book *book, const struct job_image *image, bool gone,
     struct subject *subject = find(book, image->now.id, false);
     struct version *version;
 
-    // What never changes is what it was at first.
+    // Attributes that never change are taken from the first description.
     if (!subject) {
         subject = subject_of_job(book, image);
     }
@@ -367,7 +367,7 @@ static bool same_contract(const struct book *book, const struct subject *subject
            subject->body_len == image->body.len && subject->body_sum == sum(image->body);
 }
 
-// A delay is over, or lasts no longer than it was to. What was over may have been so by a clock
+// A delay is over, or is no longer than it was. A delay that was over may have ended by a clock
 // that was ahead.
 static bool same_delay(const struct job_change *then, const struct job_change *now, nsec_t wall)
 {
@@ -407,7 +407,7 @@ static bool same_past(const struct version *version, const struct dead_letter *p
            version->past.at_ms == past->at_ms && same_bytes(version->past_queue, past->queue);
 }
 
-// (Where memory was short, a release was kept, but not counted.)
+// (If memory ran out, a release was kept, but not counted.)
 static bool job_is_right(const struct book *book, const struct subject *subject,
                          const struct broker *broker)
 {
@@ -452,8 +452,8 @@ static bool pause_is_right(const struct book *book, const struct subject *subjec
     return paused && pause_for == version->pause_for && until_at == version->until_at;
 }
 
-// Where the clock is set, one that was to end may have ended, and one that had may be there again.
-// What was replaced or dropped in memory alone may be there as it was, or not at all.
+// If the clock was set, a memo that was due to end may have ended, and one that had ended may be
+// back. A memo that was replaced or dropped in memory only may be as it was, or missing.
 static bool memo_is_right(const struct book *book, const struct subject *subject,
                           const struct broker *broker)
 {
@@ -588,7 +588,8 @@ static void expect_new_ids(const struct book *book, const struct broker *broker,
     }
 }
 
-// The subject stands so from now on. How many are wrong then, of which there were `wrong`.
+// Moves the subject to the version `at`. Returns how many subjects differ then; before, `wrong` of
+// them did.
 static size_t look_again(const struct book *book, struct subject *subject, const struct version *at,
                          const struct broker *broker, size_t wrong)
 {

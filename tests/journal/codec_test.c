@@ -359,7 +359,7 @@ static void a_memo_that_cannot_be_is_refused(void **state)
     }
 }
 
-static void a_past_that_cannot_be_is_refused(void **state)
+static void an_impossible_dead_letter_is_refused(void **state)
 {
     // The moment, the attempts, the length of the name, the reason, the zeros, the name.
     static const struct {
@@ -432,7 +432,7 @@ int main(void)
         cmocka_unit_test(memos_come_back),
         cmocka_unit_test(a_memos_value_may_stand_elsewhere),
         cmocka_unit_test(a_memo_that_cannot_be_is_refused),
-        cmocka_unit_test(a_past_that_cannot_be_is_refused),
+        cmocka_unit_test(an_impossible_dead_letter_is_refused),
         cmocka_unit_test(the_longest_names_come_back),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// However jobs come and go, the disk is not used beyond three times what is live, and three files.
-// The bed asserts it after each turn.
+// Whatever jobs come and go, the files take at most three times the live bytes, and three files
+// more. The bed asserts that after each turn.
 #include "tests/journal/journal_work.h"
 
 #include "journal/codec.h"
@@ -91,7 +91,7 @@ static void first_in_first_out(void **state)
     }
 }
 
-// The worst for a log: what stays is spread over all of it.
+// The worst case for a log: the live jobs are spread over all of it.
 static void every_tenth_job_stays(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void heaps_of_buried_jobs(void **state)
     free_after_use(bed);
 }
 
-// The journal's own opinion of what pauses are worth is not asked.
+// The journal's own accounting of pauses is not used here.
 static void expect_bounded_beside(struct bed *bed, uint64_t live)
 {
     assert_true(fake_disk_used(bed->disk) <= 3 * live + 3 * bed_info(bed).file_max);
@@ -330,7 +330,7 @@ static void starts_without_anything_between(void **state)
     bed_free(bed);
 }
 
-// Of 30000 jobs every tenth is left, and the end of the others is not written yet.
+// Of 30000 jobs one in ten is live, and the ends of the others are not written yet.
 static struct bed *bed_just_thinned_out(void)
 {
     struct bed *bed = BED(.sync_every_for = 0, .no_book = true, .segment_size = 1 << 18);
@@ -355,7 +355,7 @@ static void it_goes_on_when_traffic_stops(void **state)
     (void)state;
     turns = bed_turns(bed);
     bed_pass(bed, SEC(3));
-    // Some thousand looks a turn: it cannot take long.
+    // Some thousand look-ups in each turn: it cannot take long.
     assert_true(turns < 500);
     assert_true(fake_disk_used(bed->disk) <= 3 * bed_info(bed).live + 3 * bed_info(bed).file_max);
     assert_true(journal_next_due(bed->journal) == NSEC_NEVER);
@@ -365,7 +365,7 @@ static void it_goes_on_when_traffic_stops(void **state)
     bed_free(bed);
 }
 
-// How much it does in a turn goes by what was appended since the last one, and by nothing older.
+// The share of a turn depends on the bytes appended since the last turn, and on nothing older.
 static void it_takes_small_steps_when_traffic_stops(void **state)
 {
     enum { TURNS = 50, IDS_LOOKED_AT = 512 };

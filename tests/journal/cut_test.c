@@ -20,7 +20,7 @@ static unsigned long count_calls(nsec_t policy)
     work_a_while(bed);
     count = fake_disk_calls(bed->disk, FAKE_ANY) - before;
     info = bed_info(bed);
-    // Else there is nothing here to be learnt.
+    // Otherwise the test would show nothing.
     assert_true(info.current > 3 && info.oldest > 1 && info.migrated > 0);
     bed_expect_survives_all(bed);
     bed_free(bed);
@@ -45,7 +45,7 @@ static void nothing_acknowledged_is_lost_whenever_the_power_goes(void **state)
     }
 }
 
-// What a start does to the disk must not harm what is there either.
+// A start must not damage the records on the disk, either.
 static void a_start_that_is_cut_off_loses_nothing(void **state)
 {
     (void)state;
@@ -106,8 +106,8 @@ static void work_beside_large_jobs(struct bed *bed)
     (void)bed_turns(bed);
 }
 
-// Of a batch that was written and not synced any sectors may be there: also the one which says that
-// the old segment is not needed any more, without the copies in front of it.
+// Of a batch that was written and not synced, any sectors may be on the disk: for example, the one
+// that says that the old segment is no longer needed, without the copies before it.
 static void an_old_segment_is_needed_until_its_copies_are_whole(void **state)
 {
     unsigned long syncs = 1;
@@ -137,7 +137,7 @@ static void an_old_segment_is_needed_until_its_copies_are_whole(void **state)
 // A start that ends before it has synced what it read
 //
 
-// Whether a segment is empty, and what says so has been written, but not synced.
+// Whether a segment is empty, and the record that says so has been written, but not synced.
 static bool says_dropped(const struct bed *bed)
 {
     const struct journal *journal = bed->journal;
@@ -177,8 +177,9 @@ static void work_until_dropped(struct bed *bed)
     assert_true(says_dropped(bed));
 }
 
-// The process is killed, and the power is cut while the next one starts: what it has read by then
-// is in the system's memory only, and that a segment is not needed is part of it.
+// The process is killed, and the power is cut while the next one starts. The records that it has
+// read by then are in the system's memory only, also the one that says that a segment is no longer
+// needed.
 static void a_start_removes_no_file_before_syncing_the_records_read(void **state)
 {
     const struct fake_fault halt = {.op = FAKE_SYNC, .nth = 1, .effect = FAKE_HALT};
@@ -197,8 +198,8 @@ static void a_start_removes_no_file_before_syncing_the_records_read(void **state
     bed_free(bed);
 }
 
-// What says that a segment is not needed could not be synced, nor the copies of its jobs: the
-// process that follows reads it from the system's memory, and a power cut takes it.
+// Neither the record that says that a segment is no longer needed could be synced, nor the copies
+// of its jobs. The next process reads them from the system's memory, and a power cut loses them.
 static void a_start_removes_no_file_if_a_segment_could_not_be_synced(void **state)
 {
     const struct fake_fault fault = {.op = FAKE_SYNC, .nth = 1, .effect = FAKE_FAIL, .error = EIO};

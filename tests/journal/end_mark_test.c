@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What shows that the end of a journal is missing: what was acknowledged last is not lost without a
-// word, after a quiet moment, after a close, and with the youngest file.
+// A missing end of the journal is detected: the records acknowledged last are not lost without
+// notice after a quiet moment, after a close, or with the youngest file.
 #include "journal/codec.h"
 #include "journal/file/manifest.h"
 #include "journal/segment.h"
@@ -31,7 +31,7 @@ static struct bed *bed_with_jobs(nsec_t policy, int count)
     return bed;
 }
 
-// Whether a process that finds that disk starts. The disk goes.
+// Whether a process starts on that disk. Frees the disk.
 static bool opens(const struct bed *bed, struct fake_disk *disk, bool repair)
 {
     struct bed other = {.options = bed->options, .disk = disk, .now = bed->now};
@@ -63,7 +63,7 @@ static void remove_file(struct fake_disk *disk, const char *name)
     assert_int_equal(io.sync_directory(io.disk), 0);
 }
 
-// Where the records of the file end that were there before the last one.
+// Where the records end that were in the file before the last one.
 static size_t records_end(const struct bed *bed, const char *name)
 {
     size_t len;
@@ -78,7 +78,7 @@ static size_t records_end(const struct bed *bed, const char *name)
     return last;
 }
 
-static void after_a_quiet_moment_damage_is_no_torn_end(void **state)
+static void after_a_quiet_moment_damage_is_not_a_torn_end(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -121,7 +121,7 @@ static void an_idle_journal_says_once_that_all_is_there(void **state)
         assert_int_equal(fake_disk_calls(bed->disk, FAKE_SYNC), syncs);
         assert_true(journal_next_due(bed->journal) == NSEC_NEVER);
         bed_expect_survives_all(bed);
-        // Work goes on as if it were not there.
+        // Work goes on as if the mark were missing.
         assert_true(BED_PUT(bed, .body_len = 40) > 0);
         (void)bed_turns(bed);
         assert_true(bed_acknowledged(bed));
@@ -157,7 +157,7 @@ static void an_end_mark_that_cannot_be_written_does_no_harm(void **state)
         fake_disk_fault(bed->disk, &fault);
         bed_pass(bed, SEC(10));
         bed_expect_survives_all(bed);
-        // Behind one that was written and is not synced, too.
+        // The same after a batch that was written and is not synced.
         bed_pass(bed, SEC(10));
         assert_true(BED_PUT(bed, .body_len = 40) > 0);
         fake_disk_fault(bed->disk, &fault);
@@ -170,7 +170,7 @@ static void an_end_mark_that_cannot_be_written_does_no_harm(void **state)
     }
 }
 
-static void after_a_close_damage_is_no_torn_end(void **state)
+static void after_a_close_damage_is_not_a_torn_end(void **state)
 {
     const nsec_t all[] = {0, MSEC(50), NSEC_NEVER};
 
@@ -237,7 +237,7 @@ static void the_youngest_file_is_missed(void **state)
     }
 }
 
-static void a_directory_without_any_file_is_no_new_journal(void **state)
+static void a_manifest_without_segments_is_not_a_new_journal(void **state)
 {
     struct bed *bed = bed_with_jobs(0, 3);
     struct fake_disk *disk = killed(bed);
@@ -246,7 +246,7 @@ static void a_directory_without_any_file_is_no_new_journal(void **state)
     remove_file(disk, "journal.0000000001");
     assert_true(opens(bed, fake_disk_copy(disk), true));
     assert_false(opens(bed, fake_disk_copy(disk), false));
-    // Who wants a new one removes all there is.
+    // For a new journal, all files must be removed.
     remove_file(disk, MANIFEST_NAME);
     assert_true(opens(bed, disk, false));
     bed_free(bed);
@@ -313,13 +313,13 @@ static void the_host_that_a_journal_began_on_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(after_a_quiet_moment_damage_is_no_torn_end),
+        cmocka_unit_test(after_a_quiet_moment_damage_is_not_a_torn_end),
         cmocka_unit_test(an_idle_journal_says_once_that_all_is_there),
         cmocka_unit_test(a_busy_journal_says_nothing_of_the_kind),
         cmocka_unit_test(an_end_mark_that_cannot_be_written_does_no_harm),
-        cmocka_unit_test(after_a_close_damage_is_no_torn_end),
+        cmocka_unit_test(after_a_close_damage_is_not_a_torn_end),
         cmocka_unit_test(the_youngest_file_is_missed),
-        cmocka_unit_test(a_directory_without_any_file_is_no_new_journal),
+        cmocka_unit_test(a_manifest_without_segments_is_not_a_new_journal),
         cmocka_unit_test(a_journal_without_the_file_gets_one),
         cmocka_unit_test(damage_of_the_file_is_noticed),
         cmocka_unit_test(the_host_that_a_journal_began_on_is_kept),

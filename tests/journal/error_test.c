@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A disk that fails or hangs: who is told what, and when; and what holds back those who submit.
+// A disk that fails or hangs: which clients get which answer, and when; and when submitters are
+// held back.
 #include "journal/codec.h"
 #include "journal/journal_private.h"
 #include "tests/journal/journal_bed.h"
@@ -42,7 +43,7 @@ static void records_in_flight_arrive_in_the_next_segment(void **state)
         bed_turn(bed);
         assert_true(fake_worker_run(&bed->disk_worker));
         bed_turn(bed);
-        // It has failed, and is on its way again.
+        // It has failed, and is being written again.
         assert_false(bed_acknowledged(bed));
         assert_int_equal(bed_info(bed).current, before + 1);
         assert_int_equal(bed_info(bed).errors, errors + 1);
@@ -58,7 +59,7 @@ static void records_in_flight_arrive_in_the_next_segment(void **state)
     }
 }
 
-// The burst that was told of when it was written is still in memory when its sync fails.
+// The burst was acknowledged when it was written, and is still in memory when its sync fails.
 static void written_records_are_written_again_when_their_sync_fails(void **state)
 {
     struct bed *bed = bed_at_rest(MSEC(100));
@@ -117,7 +118,7 @@ static void clients_that_wait_for_a_failing_disk_are_given_up_in_time(void **sta
         bed_pass(bed, SEC(4));
         assert_int_equal(bed->gave_up, 0);
         assert_false(bed_acknowledged(bed));
-        // It may still come about: who submits may wait.
+        // It may still succeed: submitters may wait.
         assert_true(BED_PUT(bed, .body_len = 50) > 0);
         bed_pass(bed, SEC(2));
         expect_given_up(bed, held);
@@ -215,7 +216,7 @@ static void removing_a_file_slowly_gives_up_no_client(void **state)
     assert_true(fake_worker_run(&bed->disk_worker));
     (void)bed_turns(bed);
     assert_true(bed_acknowledged(bed));
-    // A disk that never comes back to it is broken.
+    // A disk on which that never ends is broken.
     held = bed_take(bed);
     work_until_removed(bed);
     bed_pass(bed, SEC(31));
@@ -369,7 +370,7 @@ static void a_repair_of_much_comes_to_an_end(void **state)
     bed_free(bed);
 }
 
-// There must be an end to it where there is no space for what is written again, too.
+// It must also end if there is no space for the records that are written again.
 static void a_repair_without_room_says_so(void **state)
 {
     struct bed *bed = bed_with_damage();

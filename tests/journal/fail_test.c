@@ -40,8 +40,8 @@ static unsigned long count_calls(nsec_t policy, enum fake_op op)
     return before;
 }
 
-// Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut, but a
-// journal that is not taken for damaged.
+// If nothing is synced, records may be lost in a power cut after the disk has failed, but the
+// journal must not count as damaged.
 static void expect_survives(struct bed *bed, unsigned long seed)
 {
     bed_expect_survives(bed, BED_KILLED, 0);
@@ -66,7 +66,7 @@ static void fail_once(nsec_t policy, const struct kind *kind, unsigned long n)
     fake_disk_fault(bed->disk, &fault);
     work_a_while(bed);
     expect_survives(bed, n);
-    // The disk is well again, and so is the journal, before long.
+    // The disk works again, and soon the journal does.
     fake_disk_heal(bed->disk);
     bed_pass(bed, SEC(3));
     assert_true(BED_PUT(bed, .body_len = 10) > 0);

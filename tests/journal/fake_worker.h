@@ -9,15 +9,16 @@
 
 struct fake_worker {
     const struct journal_io *io;
-    bool waits;    // for fake_worker_run(), or for a thread that waits
-    uint64_t dice; // not 0, where it waits: each time that it is looked at, it may run by chance
+    bool waits; // for fake_worker_run(), or for a thread that waits
+    uint64_t
+        dice; // if it waits, not 0: each time that the journal asks, the task may run, by chance
     nsec_t takes_for;
     struct task *task;   /* private: not done yet */
     unsigned long count; // tasks done
 };
 
 struct journal_worker fake_worker_interface(struct fake_worker *worker);
-// Does what was given; false where nothing was.
+// Runs the task; false if there is none.
 bool fake_worker_run(struct fake_worker *worker);
 
 #endif

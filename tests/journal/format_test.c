@@ -97,7 +97,7 @@ static void checksums_are_as_the_format_says(void **state)
     assert_true(number_at(head + 64) == slow_sum(UINT32_MAX, head, 64));
 }
 
-static void a_head_of_another_version_is_no_damage(void **state)
+static void a_head_of_another_version_is_not_damage(void **state)
 {
     struct segment_head head;
     char bytes[CODEC_SEGMENT_HEAD];
@@ -152,7 +152,7 @@ static size_t read_example(const char *path, char *to, size_t room)
     return len;
 }
 
-static void the_example_of_the_format_is_what_we_write(void **state)
+static void the_example_of_the_format_is_as_written(void **state)
 {
     const struct job_image image = {
         .now = {.id = 1,
@@ -201,9 +201,9 @@ int main(void)
         cmocka_unit_test(a_segment_head_comes_back),
         cmocka_unit_test(every_flipped_bit_of_a_segment_head_is_noticed_and_mended),
         cmocka_unit_test(checksums_are_as_the_format_says),
-        cmocka_unit_test(a_head_of_another_version_is_no_damage),
+        cmocka_unit_test(a_head_of_another_version_is_not_damage),
         cmocka_unit_test(a_head_of_the_first_version_is_read),
-        cmocka_unit_test(the_example_of_the_format_is_what_we_write),
+        cmocka_unit_test(the_example_of_the_format_is_as_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

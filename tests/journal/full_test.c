@@ -276,8 +276,8 @@ static void draining_a_full_journal_frees_its_space(void **state)
     }
 }
 
-// All that one turn can take, before anybody knows that there is no space for the next file: what
-// is accepted must fit, or nothing could be written any more, not even ends.
+// As many jobs as one turn can accept before it is known that there is no space for the next file:
+// all accepted jobs must fit, or nothing could be written any more, not even ends.
 static void a_burst_beyond_the_disk_is_refused_in_time(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void a_burst_beyond_the_disk_is_refused_in_time(void **state)
 
 // One job that stays, and jobs that come and go: what is not needed any more is all that fills the
 // disk.
-static void a_full_disk_is_no_end_to_traffic_that_leaves_nothing(void **state)
+static void a_full_disk_does_not_stop_jobs_that_end_at_once(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0);
 
@@ -405,7 +405,7 @@ int main(void)
         cmocka_unit_test(room_that_comes_is_used),
         cmocka_unit_test(draining_a_full_journal_frees_its_space),
         cmocka_unit_test(a_burst_beyond_the_disk_is_refused_in_time),
-        cmocka_unit_test(a_full_disk_is_no_end_to_traffic_that_leaves_nothing),
+        cmocka_unit_test(a_full_disk_does_not_stop_jobs_that_end_at_once),
         cmocka_unit_test(a_journal_opens_on_a_full_disk_and_jobs_can_be_worked),
         cmocka_unit_test(a_burst_that_fills_the_disk_does_no_harm),
     };

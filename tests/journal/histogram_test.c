@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-static void value_counts_in_the_first_bucket_whose_end_it_does_not_pass(void **state)
+static void value_counts_in_the_first_bucket_with_a_limit_not_below_it(void **state)
 {
     struct journal_histogram figure = {0};
 
@@ -41,7 +41,7 @@ static void ends_rise_to_the_last(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(value_counts_in_the_first_bucket_whose_end_it_does_not_pass),
+        cmocka_unit_test(value_counts_in_the_first_bucket_with_a_limit_not_below_it),
         cmocka_unit_test(ends_rise_to_the_last),
     };
 

@@ -44,7 +44,7 @@ static void expect_new_after_cut(struct bed *bed, uint64_t last, bool was_told)
     assert_true(!was_told || put_fleeting(bed) > last);
 }
 
-static void ids_beyond_the_synced_block_are_not_told(void **state)
+static void no_client_learns_an_id_beyond_the_synced_block(void **state)
 {
     (void)state;
     for (int i = 0; i < POLICIES; i++) {
@@ -53,8 +53,8 @@ static void ids_beyond_the_synced_block_are_not_told(void **state)
             uint64_t position;
             uint64_t last;
 
-            // So many that the next ones are kept, and that is under way; then some of those, and
-            // more than those.
+            // Enough that the next block is asked for, whose record is being written; then some ids
+            // of that block, and ids beyond it.
             (void)bed_turns(bed);
             bed->disk_worker.waits = true;
             position = use_ids(bed, 40000, &last);
@@ -150,7 +150,7 @@ static void no_client_waits_for_ids_of_a_broken_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_beyond_the_synced_block_are_not_told),
+        cmocka_unit_test(no_client_learns_an_id_beyond_the_synced_block),
         cmocka_unit_test(a_client_that_waits_for_an_id_gets_it_in_the_end),
         cmocka_unit_test(a_slow_disk_holds_ids_back_only_at_first),
         cmocka_unit_test(no_client_waits_for_ids_of_a_broken_disk),

@@ -16,7 +16,7 @@
 #define MONO_AT SEC(1000)
 #define WALL_AT SEC(1700000000)
 
-// More turns than that without an end to it have no end.
+// More turns than that count as endless.
 enum { TURNS_MOST = 20000 };
 // The ledger is checked after each turn with up to FEW_JOBS jobs, and after one turn in
 // LEDGER_ONE_IN with more.
@@ -220,7 +220,7 @@ struct bed *bed_new(const struct bed_options *options)
     return bed;
 }
 
-void bed_end(struct bed *bed)
+void bed_discard(struct bed *bed)
 {
     bed_break_off(bed);
     fake_disk_free(bed->disk);
@@ -229,7 +229,7 @@ void bed_end(struct bed *bed)
 
 void bed_free(struct bed *bed)
 {
-    bed_end(bed);
+    bed_discard(bed);
     book_free(bed->book);
     free(bed);
 }
@@ -259,7 +259,7 @@ static uint64_t file_size(const struct bed *bed)
     return most;
 }
 
-// No more than three times what is live, and three files.
+// At most three times the live bytes, and three files.
 static void expect_bounded(struct bed *bed)
 {
     struct store_info info = bed_info(bed);
@@ -302,7 +302,7 @@ static void note_timeouts(struct bed *bed)
     bed->timeouts = info.timeouts;
 }
 
-// Where there are very many jobs, they are not counted each time.
+// With a large number of jobs, they are not counted each time.
 static void check(struct bed *bed)
 {
     journal_check(bed->journal);

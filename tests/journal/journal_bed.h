@@ -53,7 +53,7 @@ struct bed {
     struct book *book;
     struct error_text why;
     uint64_t reached;   // at the end of the last turn
-    uint64_t last;      // position of what was appended last
+    uint64_t last;      // the position of the last record
     uint64_t timeouts;  // leases that had ended by time then
     uint64_t serial;    // of the last body
     uint64_t left;      // what the process that was abandoned last had reached
@@ -78,8 +78,8 @@ bool bed_begin_work(struct bed *bed) MUST_USE;
 bool bed_close(struct bed *bed);
 // Ends the process at once; the disk stays as it is.
 void bed_abandon(struct bed *bed);
-// The same without the disk.
-void bed_end(struct bed *bed);
+// The same, and frees the disk.
+void bed_discard(struct bed *bed);
 
 //
 // Time
@@ -87,16 +87,16 @@ void bed_end(struct bed *bed);
 
 // Ticks, settles, and lets the journal have its turn.
 void bed_turn(struct bed *bed);
-// Writes down the attempts that leases which ended have cost: no record tells of them.
+// Notes in the book the attempts of leases that have ended: they have no record.
 void bed_note_attempts(struct bed *bed);
-// Turns until nothing is left to be done at this moment; returns how many. Fails where that never
-// comes about.
+// Turns until nothing is left to be done at this moment; returns their number. Fails if that never
+// happens.
 unsigned bed_turns(struct bed *bed);
-// Lets time pass, doing what falls due meanwhile.
+// Lets time pass, with turns for all that falls due.
 void bed_pass(struct bed *bed, nsec_t by_for);
 
 //
-// Verbs. None of them lets a turn pass
+// Verbs, without a turn
 //
 
 struct bed_put {
@@ -113,7 +113,7 @@ struct bed_put {
     uint32_t max_attempts;
 };
 
-// The id, 0 where it was refused.
+// The id; 0: the job was refused.
 #define BED_PUT(bed, ...) bed_put((bed), &(const struct bed_put){__VA_ARGS__})
 uint64_t bed_put(struct bed *bed, const struct bed_put *put);
 // The same with the status.
@@ -126,60 +126,60 @@ enum status bed_fail(struct bed *bed, uint64_t id);
 enum status bed_release(struct bed *bed, uint64_t id, uint32_t pri, nsec_t delay_for);
 enum status bed_bury(struct bed *bed, uint64_t id, uint32_t pri);
 enum status bed_cancel(struct bed *bed, uint64_t id);
-// What an operator does.
+// An operator's verb.
 #define BED_ACT(bed, id, ...) bed_act((bed), (id), &(const struct job_act){__VA_ARGS__})
 enum status bed_act(struct bed *bed, uint64_t id, const struct job_act *act);
 uint32_t bed_kick(struct bed *bed, int queue, uint32_t bound);
 enum status bed_kick_id(struct bed *bed, uint64_t id);
 enum status bed_pause(struct bed *bed, int queue, nsec_t pause_for);
-// A memo under the key of that number, with a value of that length; `until` 0: for ever.
+// Sets a memo under the key of that number, with a value of that length; `until` 0: without an end.
 enum status bed_remember(struct bed *bed, enum memo_kind kind, int key, size_t len, nsec_t until);
 enum status bed_forget(struct bed *bed, enum memo_kind kind, int key);
-// The lease of a job that is held is kept, where there is room.
+// Keeps the lease of a held job, if there is space.
 void bed_keep_lease(struct bed *bed, uint64_t id);
 // After a start: the worker has the jobs again whose leases were kept.
 void bed_resume_leases(struct bed *bed);
-// The worker leaves, and another one comes: what it held is lost to it.
+// Replaces the worker by another one: the leases end.
 void bed_lose(struct bed *bed);
 
-// Whether what was appended last has been reached.
+// Whether the position of the last record has been reached.
 bool bed_acknowledged(const struct bed *bed);
 struct store_info bed_info(const struct bed *bed);
 uint64_t bed_count(const struct bed *bed); // live jobs
 
 //
-// The end of the process, and what comes after
+// The end of the process, and the next start
 //
 
 enum bed_end {
-    BED_KILLED,  // all that was written is still there
-    BED_CUT,     // nothing that was not synced is
-    BED_CUT_LATE // some of it is, by the seed
+    BED_KILLED,  // all written bytes survive
+    BED_CUT,     // only synced bytes survive
+    BED_CUT_LATE // some unsynced bytes survive, by the seed
 };
 
-// The position up to which everything survives that end.
+// The log position up to which all records survive that end.
 uint64_t bed_kept(const struct bed *bed, enum bed_end end);
 
-// What would come back if the process ended now: asserts that it can be opened, and agrees with the
-// book. The bed goes on as if nothing had happened.
+// Asserts that, if the process ended now, the journal could be opened, and its content agrees with
+// the book. The bed does not change.
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed);
-// The same, but what comes back need agree with nothing: if nothing is synced, a disk that has
-// failed owes nothing to anybody after a power cut, but a journal that can be opened.
+// The same without the book: if nothing is synced, records may be lost in a power cut after the
+// disk has failed, but the journal can be opened.
 void bed_expect_opens(struct bed *bed, enum bed_end end, uint64_t seed);
 // All of these ends, and a few seeds.
 void bed_expect_survives_all(struct bed *bed);
 
-// The same for what the process left that was abandoned last and killed, though another one may
-// have begun to start, or has started, and ends so.
+// The same for the process that was abandoned last, although another one may have begun to start,
+// or has started, and ends so.
 void bed_expect_left(struct bed *bed, enum bed_end end, uint64_t seed);
 
-// The process ends so, and is started again; asserts the same, and goes on with it. Faults of the
-// disk are over.
+// Ends the process so and starts it again; asserts the same, and goes on with the new process. The
+// disk has no more faults.
 void bed_restart(struct bed *bed, enum bed_end end, uint64_t seed);
 // The same as with bed_expect_opens().
 void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed);
-// The same on a disk where one of `one_in` calls fails while it starts (fake_disk_storm); where it
-// does not come up for that, again, and at last without.
+// The same on a disk where one of `one_in` calls fails during the start (fake_disk_storm). If the
+// start fails, it is tried again, and finally without faults.
 void bed_restart_in_storm(struct bed *bed, enum bed_end end, uint64_t seed, unsigned one_in);
 
 #endif

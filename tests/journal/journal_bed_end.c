@@ -6,9 +6,8 @@
 // How often a start may be refused in a storm.
 enum { STARTS = 3 };
 
-// The position up to which everything survives that end. What was reached has been written; what is
-// synced is told to nobody, but it is what survives the power where the policy is another one than
-// `always`.
+// All records up to the reached position have been written. With a policy other than `always`, only
+// records up to the synced position survive a power cut.
 uint64_t bed_kept(const struct bed *bed, enum bed_end end)
 {
     if (end == BED_KILLED || bed->options.sync_every_for == 0) {
@@ -41,7 +40,7 @@ static void expect_opened(struct bed *bed, enum bed_end end, uint64_t seed)
     }
 }
 
-// A copy of the disk ends so, and a broker that is started from it is compared with the book.
+// Ends a copy of the disk so, starts a broker from it, and compares that with the book.
 static void expect_back(struct bed *bed, struct book *book, enum bed_end end, uint64_t seed,
                         uint64_t survives, uint64_t ids)
 {
@@ -56,7 +55,7 @@ static void expect_back(struct bed *bed, struct book *book, enum bed_end end, ui
     if (book) {
         book_expect(book, other.broker, survives, ids);
     }
-    bed_end(&other);
+    bed_discard(&other);
 }
 
 void bed_expect_survives(struct bed *bed, enum bed_end end, uint64_t seed)
@@ -95,7 +94,7 @@ void bed_restart_anyhow(struct bed *bed, enum bed_end end, uint64_t seed)
     bed_resume_leases(bed);
 }
 
-// Where anything may fail, a broker may refuse to start, and leave what it leaves.
+// If any call may fail, a start may fail, and leave files in any state.
 static bool open_in_storm(struct bed *bed, unsigned one_in, uint64_t seed)
 {
     bool opened = false;

@@ -6,7 +6,7 @@
 
 enum { FIRST = 6, ROUNDS = 5, IDS = 64, FEW = 12 };
 
-// What any verb may answer.
+// The statuses that any verb may return.
 static void expect_fair(enum status status)
 {
     assert_true(status == STATUS_OK || status == STATUS_NO_SPACE || status == STATUS_NO_MEMORY ||
@@ -14,8 +14,8 @@ static void expect_fair(enum status status)
                 status == STATUS_HELD);
 }
 
-// In the first two queues, a job is tried twice; then it goes to the last one. Attempts that the
-// store has no room for are behind after a restart, as those of a lease are.
+// In the first two queues, a job is tried twice; then it moves to the last one. After a restart,
+// attempts whose records did not fit are missing, as those of a lease are.
 static void set_policy(struct bed *bed)
 {
     const struct policy_rule rule = {
@@ -133,7 +133,8 @@ static void fail_for_good(struct bed *bed, int round)
     step(bed);
 }
 
-// An operator's doing: jobs go from queue to queue, ready, delayed and buried, and change in place.
+// Verbs of an operator: jobs move from queue to queue, ready, delayed and buried, and change in
+// place.
 static void operate(struct bed *bed, const uint64_t ids[FIRST], int round)
 {
     expect_fair(BED_ACT(bed, ids[0], .kind = ACT_MOVE, .to = bed_queue(round % BED_QUEUES)));
@@ -150,7 +151,7 @@ static void operate(struct bed *bed, const uint64_t ids[FIRST], int round)
     step(bed);
 }
 
-// Memos of all kinds that come, are replaced and go; one is too long to be copied.
+// Memos of all kinds are set, replaced and dropped; one is too long to be copied.
 static void remember(struct bed *bed, int round)
 {
     size_t most = bed->options.body_max ? bed->options.body_max : 3000;
@@ -181,7 +182,7 @@ void work_a_while(struct bed *bed)
 }
 
 //
-// By chance
+// At random
 //
 
 static uint64_t roll(uint64_t *dice, uint64_t sides)
@@ -233,7 +234,7 @@ static uint64_t pick(struct bed *bed, uint64_t *dice)
     return job ? job_id(job) : 0;
 }
 
-// Takes a job that is ready or buried: of one that is delayed no record would tell.
+// Takes a job that is ready or buried: there would be no record of taking a delayed one.
 static uint64_t take(struct bed *bed, uint64_t *dice)
 {
     const struct queue *queue = broker_queue_find(bed->broker, bed_queue(1));

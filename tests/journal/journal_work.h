@@ -11,7 +11,7 @@
 // way. Always the same.
 void work_a_while(struct bed *bed);
 
-// So many verbs, turns and pauses by chance. `*dice` is the state of a generator, not 0.
+// `count` verbs, turns and pauses by chance. `*dice` is the state of a generator, not 0.
 void work_at_random(struct bed *bed, uint64_t *dice, unsigned count);
 // The same with few jobs, which are buried, kicked, taken and released again and again: most
 // records are changes, so that what comes back shows whether one is missing, or an older one came

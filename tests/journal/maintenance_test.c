@@ -99,7 +99,7 @@ static void clients_are_answered_between_the_steps_of_removing_a_file(void **sta
     bed_free(bed);
 }
 
-// The first file of all is no exception, of which nothing else says that there have been others.
+// The first file of all is included: nothing else shows that there have been others.
 static void the_process_may_end_between_any_two_steps(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = FILE_SIZE, .step_size = STEP);
@@ -129,7 +129,7 @@ static void the_process_may_end_between_any_two_steps(void **state)
 
 // Half of a spare is nothing: it leaves what the disk has to others, and is tried again, but not
 // all the time.
-static void a_spare_that_the_disk_has_no_room_for_takes_none(void **state)
+static void a_spare_that_does_not_fit_on_the_disk_takes_no_space(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = FILE_SIZE, .step_size = STEP);
     unsigned long calls;
@@ -162,7 +162,7 @@ int main(void)
         cmocka_unit_test(no_task_is_about_more_than_a_step),
         cmocka_unit_test(clients_are_answered_between_the_steps_of_removing_a_file),
         cmocka_unit_test(the_process_may_end_between_any_two_steps),
-        cmocka_unit_test(a_spare_that_the_disk_has_no_room_for_takes_none),
+        cmocka_unit_test(a_spare_that_does_not_fit_on_the_disk_takes_no_space),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Memos in the journal: kept, replaced, dropped, written again before their segment goes, and
-// refused where there is no room, if they must last.
+// Memos in the journal: kept, replaced, dropped, rewritten before their segment is removed, and
+// refused if they must last and there is no space.
 #include "tests/journal/journal_bed.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static void memos_of_all_kinds_come_back(void **state)
     bed_restart(bed, BED_CUT, 0);
     for (int kind = 0; kind < MEMO_KINDS; kind++) {
         if (kind == MEMO_LEASE) {
-            continue; // these are no leases, and were forgotten behind the comparison
+            continue; // not a lease; it was forgotten without the book's knowledge
         }
         assert_int_equal(find(bed, (enum memo_kind)kind, "m1")->value.len, 20);
         assert_int_equal(find(bed, (enum memo_kind)kind, "m2")->value.len, 3000);

@@ -65,7 +65,7 @@ static void jobs_larger_than_todays_segments_do_not_stop_compaction(void **state
     bed_free(bed);
 }
 
-static void a_file_has_the_size_that_was_asked_for_whatever_jobs_may_come(void **state)
+static void a_file_has_the_requested_size_whatever_jobs_come(void **state)
 {
     struct bed *bed = small_bed();
 
@@ -156,8 +156,8 @@ static void large_jobs_in_one_turn_are_all_kept(void **state)
     bed_free(bed);
 }
 
-// There is no space for the copy: small jobs go on, and when there is, compaction does.
-static void where_a_large_job_cannot_be_copied_small_ones_go_on(void **state)
+// While there is no space for the copy, small jobs are accepted; when there is, compaction goes on.
+static void small_jobs_go_on_while_a_large_one_cannot_be_copied(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .segment_size = SMALL, .body_max = LARGE);
     uint64_t oldest;
@@ -249,12 +249,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_larger_than_todays_segments_do_not_stop_compaction),
-        cmocka_unit_test(a_file_has_the_size_that_was_asked_for_whatever_jobs_may_come),
+        cmocka_unit_test(a_file_has_the_requested_size_whatever_jobs_come),
         cmocka_unit_test(a_job_larger_than_a_segment_has_a_file_of_its_own),
         cmocka_unit_test(large_jobs_that_stay_are_copied),
         cmocka_unit_test(large_jobs_that_come_and_go_leave_nothing),
         cmocka_unit_test(large_jobs_in_one_turn_are_all_kept),
-        cmocka_unit_test(where_a_large_job_cannot_be_copied_small_ones_go_on),
+        cmocka_unit_test(small_jobs_go_on_while_a_large_one_cannot_be_copied),
         cmocka_unit_test(a_large_job_that_cannot_be_copied_does_not_fill_the_disk),
         cmocka_unit_test(a_small_disk_takes_jobs_and_refuses_those_that_it_has_no_room_for),
         cmocka_unit_test(a_repair_rewrites_large_jobs),

@@ -45,8 +45,8 @@ static void thin_out(struct bed *bed, unsigned jobs, unsigned nth, unsigned a_tu
     }
 }
 
-// Then large jobs come and go: each of those that stay has to be found and written again, again and
-// again, for few records.
+// Then large jobs come and go: for few records, each live job has to be found and rewritten over
+// and over.
 static void survivors_far_apart_are_copied_in_time(void **state)
 {
     static const unsigned apart[] = {2, 8, 15, 17, 40, 60, 64, 200};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-// Verbs, failures, full disks, kills, power cuts and restarts by chance; where the worker thread is
-// slow, much is appended while it is at work, before it is known whether that comes about.
-// seeds.h says which seeds.
+// Verbs, failures, full disks, kills, power cuts and restarts by chance. If the worker thread is
+// slow, many records are appended while it runs a task of unknown outcome. seeds.h says which
+// seeds.
 #include "tests/journal/journal_work.h"
 #include "tests/journal/seeds.h"
 
@@ -88,8 +88,8 @@ static void set_clock(struct bed *bed, uint64_t *dice)
     bed->now.wall += step_for;
 }
 
-// Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut, but a
-// journal that is not taken for damaged.
+// If nothing is synced, records may be lost in a power cut after the disk has failed, but the
+// journal must not count as damaged.
 static void end_round(struct bed *bed, enum bed_end end, uint64_t seed)
 {
     if (bed->options.sync_every_for == NSEC_NEVER && end != BED_KILLED) {

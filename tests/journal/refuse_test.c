@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Records that are wrong, by accident or on purpose: none is read.
+// Records that are wrong, by accident or on purpose, are not read.
 #include "tests/journal/sealed.h"
 
 #include "journal/codec.h"
@@ -57,7 +57,7 @@ static void a_record_checks_only_at_its_place_and_with_its_salt(void **state)
         assert_false(sealed_read_at(&all[i], SALT, OFFSET + 8, &record));
         assert_false(sealed_read_at(&all[i], SALT, OFFSET - 8, &record));
         assert_false(sealed_read_at(&all[i], SALT ^ 1, OFFSET, &record));
-        // Who knows one half of the salt gets past one of the checksums.
+        // A client that knows one half of the salt can forge one of the checksums.
         assert_true(codec_head_good(all[i].bytes, SALT ^ (UINT64_C(1) << 32), OFFSET));
         assert_false(sealed_read_at(&all[i], SALT ^ (UINT64_C(1) << 32), OFFSET, &record));
     }

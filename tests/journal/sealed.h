@@ -23,15 +23,15 @@ struct sealed {
     size_t size;
 };
 
-// Gives what was put there its size and its checksums.
+// Fills in the size and the checksums of the record.
 void sealed_finish(struct sealed *sealed);
 void sealed_job(struct sealed *sealed, const struct job_image *image);
 // Makes a change or a move of less than 256 bytes what older versions wrote: without counters.
 void sealed_without_counters(struct sealed *sealed);
 void sealed_change(struct sealed *sealed, enum codec_type type, struct job_change change);
 
-// What is read refers to a copy, which is valid until the next call. It ends where the space for it
-// does: what is behind the record must not be looked at.
+// The result refers to a copy, which is valid until the next call. The copy ends where its memory
+// ends, so that a read beyond the record is noticed.
 bool sealed_read_at(const struct sealed *sealed, uint64_t salt, uint64_t offset,
                     struct codec_record *record);
 // Whether it is read with SALT at OFFSET.
@@ -39,9 +39,9 @@ bool sealed_read(const struct sealed *sealed);
 
 void flip_bit(char *bytes, size_t bit);
 
-// A job in which nothing is what it is in another, and a change.
+// A job whose attributes all differ from another's, and a change.
 struct job_image full_image(void);
-// A past, and none.
+// With a dead letter, and without one.
 extern const struct dead_letter some_past, no_past;
 struct job_change change_to(enum job_state state);
 

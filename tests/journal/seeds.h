@@ -2,9 +2,9 @@
 #ifndef TANDEM_TESTS_JOURNAL_SEEDS_H
 #define TANDEM_TESTS_JOURNAL_SEEDS_H
 
-// Which seeds a test by chance goes through. TANDEM_JOURNAL_SEEDS in the environment says how many
-// there are, TANDEM_JOURNAL_SEED which is the first; where the latter is set, each round is told,
-// so that one that failed can be found and repeated.
+// The seeds of a random test. In the environment, TANDEM_JOURNAL_SEEDS is their number, and
+// TANDEM_JOURNAL_SEED the first one; if the latter is set, each round is printed, so that a failed
+// one can be found and repeated.
 
 #include "tests/journal/file/fake_file.h"
 

@@ -64,9 +64,8 @@ static void one_sync_serves_all_that_came_during_the_one_before(void **state)
     bed_free(bed);
 }
 
-// Whoever sees a job, a worker or one who submits the same again, sees it no sooner than it is
-// safe.
-static void a_job_that_is_not_safe_yet_says_where_it_will_be(void **state)
+// A worker, or a client that submits the same job again, learns of a job only when it is safe.
+static void a_job_that_is_not_safe_yet_has_a_log_position(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0);
     uint64_t position;
@@ -115,7 +114,7 @@ static void a_burst_is_synced_in_time_though_nothing_follows(void **state)
     bed_pass(bed, due_at - bed->now.mono);
     assert_int_equal(syncs(bed), before + 1);
     bed_expect_survives(bed, BED_CUT, 0);
-    // What proves that it is there needs no sync.
+    // The mark that shows the end needs no sync.
     assert_true(journal_next_due(bed->journal) == bed->now.mono + SEC(1));
     bed_pass(bed, SEC(1));
     assert_int_equal(syncs(bed), before + 1);
@@ -273,7 +272,7 @@ static void no_id_is_given_out_twice(void **state)
     bed_free(bed);
 }
 
-// So many in one turn that the block is used up: their positions say so.
+// Enough jobs in one turn to use up the block: their positions show it.
 static void an_id_beyond_the_block_waits_for_the_next_one(void **state)
 {
     struct bed *bed = BED(.sync_every_for = 0, .no_book = true);
@@ -364,7 +363,7 @@ static void a_closed_journal_is_synced_and_tidy_whatever_the_policy(void **state
     }
 }
 
-static void a_close_says_so_where_the_disk_refuses(void **state)
+static void a_close_reports_an_error_of_the_disk(void **state)
 {
     const struct fake_fault syncs_fail = {
         .op = FAKE_SYNC, .nth = 1, .effect = FAKE_FAIL, .error = EIO, .lasting = true};
@@ -384,7 +383,7 @@ static void a_close_says_so_where_the_disk_refuses(void **state)
     }
 }
 
-// What was told of long ago, and not synced yet, is part of what a close answers for.
+// A close also syncs records that were acknowledged long ago and are not synced yet.
 static void a_close_that_cannot_sync_reports_it(void **state)
 {
     const struct fake_fault syncs_fail = {
@@ -405,7 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(always_nothing_is_acknowledged_before_a_sync_that_began_after_its_write),
         cmocka_unit_test(one_sync_serves_all_that_came_during_the_one_before),
-        cmocka_unit_test(a_job_that_is_not_safe_yet_says_where_it_will_be),
+        cmocka_unit_test(a_job_that_is_not_safe_yet_has_a_log_position),
         cmocka_unit_test(a_burst_is_synced_in_time_though_nothing_follows),
         cmocka_unit_test(never_is_synced_only_at_a_change_of_segment),
         cmocka_unit_test(each_acknowledged_change_survives_under_every_policy),
@@ -415,7 +414,7 @@ int main(void)
         cmocka_unit_test(an_id_beyond_the_block_waits_for_the_next_one),
         cmocka_unit_test(a_second_process_is_turned_away),
         cmocka_unit_test(a_closed_journal_is_synced_and_tidy_whatever_the_policy),
-        cmocka_unit_test(a_close_says_so_where_the_disk_refuses),
+        cmocka_unit_test(a_close_reports_an_error_of_the_disk),
         cmocka_unit_test(a_close_that_cannot_sync_reports_it),
     };
 

@@ -30,7 +30,7 @@ static void play_round(struct bed *bed, uint64_t *dice, work_fn work)
 {
     // Of how many calls one fails.
     static const unsigned storms[] = {0, 8, 20, 60};
-    // Where nothing is synced, a disk that has failed owes nothing to anybody after a power cut.
+    // If nothing is synced, records may be lost in a power cut after the disk has failed.
     bool cuts = bed->options.sync_every_for != NSEC_NEVER && roll(dice, 3) == 0;
     uint64_t seed = fake_dice(dice);
 

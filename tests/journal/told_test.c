@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What is told of a disk that is full, or of one that fails in another way: the two are not mixed
-// up, both are seen in the log and in the statistics, and who submits gets an answer.
+// Reports of a disk that is full, and of one that fails in another way: they differ, both are in
+// the log and in the statistics, and submitters get an answer.
 #include "tests/journal/journal_bed.h"
 
 #include "core/base/log.h"
@@ -70,7 +70,7 @@ static void assert_job(struct bed *bed, uint64_t id, enum job_state state, uint3
 }
 
 // Descriptors that have run out, for one: there is space, and what is there can be written to.
-static void a_file_that_cannot_be_made_is_no_full_disk(void **state)
+static void a_file_that_cannot_be_created_is_not_a_full_disk(void **state)
 {
     static const int errors[] = {EMFILE, ENFILE, EIO, EROFS, EACCES};
 
@@ -144,7 +144,7 @@ static void a_full_disk_is_seen_in_the_statistics(void **state)
     bed_free(bed);
 }
 
-static void a_disk_that_is_too_small_from_the_start_is_told_of_then(void **state)
+static void a_disk_that_is_too_small_is_reported_at_the_start(void **state)
 {
     struct bed *bed = bed_new_closed(&(const struct bed_options){.sync_every_for = 0});
 
@@ -183,8 +183,8 @@ static void submissions_are_refused_once_given_up_however_much_waits(void **stat
     bed_free(bed);
 }
 
-// What is told then waits for nothing. If the process ends before the disk is back, a job is as it
-// was before all of it, and before changes that no client was told of.
+// Answers then wait for nothing. If the process ends before the disk is back, a job is as it was
+// before all of these changes.
 static void ends_answered_once_given_up_may_be_lost_with_the_process(void **state)
 {
     const struct fake_fault fault = {
@@ -202,7 +202,7 @@ static void ends_answered_once_given_up_may_be_lost_with_the_process(void **stat
     bed_pass(bed, SEC(6));
     assert_int_equal(bed->gave_up, 1);
     assert_false(bed_acknowledged(bed));
-    // Nothing is to be kept of this, and the kick is known in memory.
+    // No record of this is needed; the kick is in memory.
     assert_status(STATUS_OK, bed_take_id(bed, id));
     assert_int_equal(broker_job_position(bed->broker, broker_find(bed->broker, id)), 0);
     assert_status(STATUS_OK, bed_bury(bed, id, 2));
@@ -213,7 +213,7 @@ static void ends_answered_once_given_up_may_be_lost_with_the_process(void **stat
     bed_free(bed);
 }
 
-// ... and lasts like all else once the disk is back, in the order in which it came.
+// ... and is durable like all else once the disk is back, in the order of the changes.
 static void ends_answered_once_given_up_last_when_the_disk_recovers(void **state)
 {
     const struct fake_fault fault = {
@@ -246,10 +246,10 @@ static void ends_answered_once_given_up_last_when_the_disk_recovers(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TOLD_TEST(a_file_that_cannot_be_made_is_no_full_disk),
+        TOLD_TEST(a_file_that_cannot_be_created_is_not_a_full_disk),
         TOLD_TEST(a_start_reports_its_obstacle),
         TOLD_TEST(a_full_disk_is_seen_in_the_statistics),
-        TOLD_TEST(a_disk_that_is_too_small_from_the_start_is_told_of_then),
+        TOLD_TEST(a_disk_that_is_too_small_is_reported_at_the_start),
         TOLD_TEST(submissions_are_refused_once_given_up_however_much_waits),
         TOLD_TEST(ends_answered_once_given_up_may_be_lost_with_the_process),
         TOLD_TEST(ends_answered_once_given_up_last_when_the_disk_recovers),

@@ -228,7 +228,7 @@ static void without_memory_there_is_no_worker_thread(void **state)
     assert_null(other);
 }
 
-static void a_fake_worker_works_at_once_or_when_told(void **state)
+static void a_fake_worker_runs_tasks_at_once_or_on_request(void **state)
 {
     struct bench *bench = *state;
     struct fake_worker fake = {.io = &bench->io, .takes_for = 3};
@@ -333,7 +333,7 @@ int main(void)
         HAND_TEST(signals_are_left_to_the_loop),
         HAND_TEST(a_worker_thread_that_is_freed_finishes_its_task),
         HAND_TEST(without_memory_there_is_no_worker_thread),
-        HAND_TEST(a_fake_worker_works_at_once_or_when_told),
+        HAND_TEST(a_fake_worker_runs_tasks_at_once_or_on_request),
         HAND_TEST(a_call_is_made_by_the_thread_and_its_tasks_at_once),
         HAND_TEST(a_long_wait_is_logged),
     };

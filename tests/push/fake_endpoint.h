@@ -35,7 +35,7 @@ struct fake_endpoint {
     struct fake_answer answers[FAKE_ANSWERS];
     size_t answers_count;
     char *requests[FAKE_REQUESTS]; // heads and bodies, in the order of arrival
-    size_t bodies[FAKE_REQUESTS];  // where the body begins
+    size_t bodies[FAKE_REQUESTS];  // the beginning of the body
     size_t lens[FAKE_REQUESTS];
     size_t count;
 };

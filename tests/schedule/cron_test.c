@@ -88,7 +88,7 @@ static void sunday_is_0_and_7(void **state)
     in_utc("0 0 * * 0-1", "2023-11-19 00:00,2023-11-20 00:00,2023-11-26 00:00");
 }
 
-static void either_day_matches_where_both_are_named(void **state)
+static void either_day_matches_if_both_are_given(void **state)
 {
     (void)state;
     in_utc("0 0 13 * fri", "2023-11-17 00:00,2023-11-24 00:00,2023-12-01 00:00,2023-12-08 00:00,"
@@ -96,7 +96,7 @@ static void either_day_matches_where_both_are_named(void **state)
     in_utc("0 0 31 2 mon", "2024-02-05 00:00,2024-02-12 00:00");
 }
 
-static void both_days_match_where_one_begins_with_a_star(void **state)
+static void both_days_must_match_if_one_begins_with_a_star(void **state)
 {
     (void)state;
     in_utc("0 0 */2 * fri", "2023-11-17 00:00,2023-12-01 00:00,2023-12-15 00:00,2023-12-29 00:00");
@@ -223,8 +223,8 @@ int main(void)
         cmocka_unit_test(fields_have_lists_ranges_and_steps),
         cmocka_unit_test(months_and_days_of_the_week_have_names),
         cmocka_unit_test(sunday_is_0_and_7),
-        cmocka_unit_test(either_day_matches_where_both_are_named),
-        cmocka_unit_test(both_days_match_where_one_begins_with_a_star),
+        cmocka_unit_test(either_day_matches_if_both_are_given),
+        cmocka_unit_test(both_days_must_match_if_one_begins_with_a_star),
         cmocka_unit_test(names_stand_for_fields),
         cmocka_unit_test(a_day_that_not_every_month_has_is_waited_for),
         cmocka_unit_test(an_invalid_expression_is_refused_with_the_field),

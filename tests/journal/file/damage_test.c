@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Which segments there must be, what is damage in those before the youngest and in heads, and what
-// a repair makes of it.
+// Which segments there must be, what counts as damage in segments before the youngest and in heads,
+// and how it is repaired.
 #include "tests/journal/file/replay_bed.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static void zeros_in_an_older_segment_are_damage(void **state)
     bed_stops_at(b, FIRST, b->one.marks[1]);
 }
 
-static void a_segment_that_was_given_up_ends_where_the_next_one_says(void **state)
+static void a_segment_that_was_given_up_ends_as_the_next_head_says(void **state)
 {
     struct replay_bed *b = *state;
 
@@ -42,7 +42,7 @@ static void a_segment_that_was_given_up_ends_where_the_next_one_says(void **stat
     forge_begin(&b->two, 2, b->one.len);
     forge_plain(&b->two, 2, "y");
     forge_begin(&b->three, 3, b->two.len);
-    forge_plain(&b->two, 3, "not known to have arrived, and written anew");
+    forge_plain(&b->two, 3, "not known to have arrived, so it was resent");
     forge_plain(&b->three, 4, "z");
     forge_bytes(&b->two, SLICE("rubbish"));
     bed_put_three(b);
@@ -53,7 +53,8 @@ static void a_segment_that_was_given_up_ends_where_the_next_one_says(void **stat
     assert_int_equal(bed_segment(b, 1)->end, b->two.marks[1]);
 }
 
-// Its journal synced nothing, and could not when it had to: the power cut took what it took.
+// The journal's policy was not to sync, and when it had to, the sync failed: any record may be
+// missing after the power cut.
 static void a_segment_that_could_not_be_synced_may_end_earlier(void **state)
 {
     struct replay_bed *b = *state;
@@ -70,25 +71,26 @@ static void a_segment_that_could_not_be_synced_may_end_earlier(void **state)
     forge_put(&b->two, b->disk);
     assert_true(bed_revive(b, false));
     assert_true(bed_has(b, 1) && bed_has(b, 3) && bed_has(b, 4));
-    // Whatever else is asked of it, the start is not refused.
+    // The start is not refused.
     for (size_t at = b->one.marks[2]; at < b->one.len; at++) {
         forge_put(&b->one, b->disk);
         bed_flip(b, FIRST, at);
         assert_true(bed_revive(b, false));
         assert_true(bed_has(b, 1) && bed_has(b, 4));
         assert_int_equal(bed_segment(b, 0)->end, b->one.marks[at >= b->one.marks[3] ? 3 : 2]);
-        // Such a file gives back what it does not use; it may be short the next time.
+        // The unused space of such a file is freed; it may be short the next time.
         fake_disk_put(b->disk, FIRST, b->one.bytes, at);
         assert_true(bed_revive(b, false));
         assert_true(bed_has(b, 1) && bed_has(b, 4));
     }
-    // What had been synced before is damaged.
+    // Damage in the part that was synced before.
     forge_put(&b->one, b->disk);
     bed_flip(b, FIRST, b->one.marks[0] + 20);
     bed_stops_at(b, FIRST, b->one.marks[0]);
 }
 
-// What was written again before that record may be torn: the segment that it names is needed.
+// The records that were rewritten before that record may be torn: the segment that it names is
+// still needed.
 static void a_torn_end_drops_nothing(void **state)
 {
     struct replay_bed *b = *state;
@@ -103,7 +105,7 @@ static void a_torn_end_drops_nothing(void **state)
     assert_true(bed_has(b, 1) && bed_has(b, 2));
 }
 
-static void a_segment_without_records_is_no_damage(void **state)
+static void a_segment_without_records_is_not_damage(void **state)
 {
     struct replay_bed *b = *state;
 
@@ -172,7 +174,7 @@ static void segments_that_were_dropped_are_not_read(void **state)
     forge_number(&b->three, CODEC_DROPPED, 1);
     forge_plain(&b->three, 6, "behind it");
     forge_put(&b->one, b->disk);
-    // Gone on the disk, while an older one is there: so did the power cut leave it.
+    // It is missing on the disk, and an older one is there, as after a power cut.
     forge_put(&b->three, b->disk);
     bed_flip(b, FIRST, 20);
     assert_true(bed_revive(b, false));
@@ -200,7 +202,7 @@ static void a_repair_uses_dropped_files_that_still_exist(void **state)
     bed_loses(b, THIRD, b->three.marks[1], b->three.marks[2] - b->three.marks[1]);
     bed_expect_row(b, 2, 2);
     assert_true(bed_has(b, 3) && bed_has(b, 4) && bed_has(b, 5));
-    // Not where something between is missing.
+    // Not if a segment between them is missing.
     forge_put(&b->one, b->disk);
     assert_int_equal(fake_disk_io(b->disk).remove(b->disk, SECOND), 0);
     assert_true(bed_revive(b, true));
@@ -241,7 +243,7 @@ static void a_head_that_does_not_check_is_damage(void **state)
     bed_put_three(b);
     bed_flip(b, SECOND, 25);
     bed_stops_at(b, SECOND, 0);
-    // One wrong byte can be put right.
+    // One wrong byte can be corrected.
     bed_loses(b, SECOND, 0, CODEC_SEGMENT_HEAD);
     assert_true(bed_has(b, 3) && bed_has(b, 4));
     assert_true(bed_segment(b, 1)->damaged);
@@ -261,7 +263,7 @@ static void a_file_without_a_whole_head_is_damage(void **state)
     bed_put_three(b);
     bed_stops_at(b, THIRD, 0);
     bed_loses(b, THIRD, 0, CODEC_SEGMENT_HEAD - 1);
-    // No head says where the segment before it ends.
+    // The head does not say where the segment before it ends.
     assert_true(bed_has(b, 3) && bed_has(b, 4));
     assert_int_equal(bed_segment(b, 1)->end, b->two.len);
     bed_expect_row(b, 1, 3);
@@ -303,10 +305,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(damage_in_an_older_segment_stops_the_start),
         STORY(zeros_in_an_older_segment_are_damage),
-        STORY(a_segment_that_was_given_up_ends_where_the_next_one_says),
+        STORY(a_segment_that_was_given_up_ends_as_the_next_head_says),
         STORY(a_segment_that_could_not_be_synced_may_end_earlier),
         STORY(a_torn_end_drops_nothing),
-        STORY(a_segment_without_records_is_no_damage),
+        STORY(a_segment_without_records_is_not_damage),
         STORY(an_older_file_that_is_too_short_is_damage),
         STORY(a_missing_segment_is_damage),
         STORY(the_first_segment_may_not_be_missing_unless_it_was_dropped),

@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_JOURNAL_FILE_DISK_BENCH_H
 #define TANDEM_TESTS_JOURNAL_FILE_DISK_BENCH_H
 
-// A disk to be tried out, the real one in a directory of its own or the fake one, and what tests of
-// both do with its files. Whatever is not expected fails the test.
+// A disk under test, the real one in its own directory or the fake one, and helpers for both. Any
+// unexpected result fails the test.
 
 #include "journal/file/disk.h"
 #include "tests/journal/file/fake_disk.h"
@@ -24,7 +24,7 @@ int disk_bench_fake(void **state);
 int disk_bench_end_fake(void **state);
 
 int disk_opened(const char *name, enum journal_open how);
-// Writes it all, which a disk may do in several goes.
+// Writes all of it, in several calls if necessary.
 void disk_put(int file, const char *bytes, size_t len, uint64_t offset);
 void disk_expect_bytes(int file, const char *bytes, size_t len, uint64_t offset);
 void disk_expect_size(int file, uint64_t expected);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Disks: what the real one and the fake one have in common, and what is the real one's own.
+// Disks: the behaviour that the real one and the fake one have in common, and that of the real one
+// alone.
 #include "tests/journal/file/disk_bench.h"
 #include "tests/support/nth_alloc.h"
 
@@ -106,7 +107,7 @@ static void names_come_change_and_go(void **state)
 
     (void)state;
     disk_put(file, "hello", 5, 0);
-    // In place of one that there is.
+    // It replaces an existing file.
     assert_int_equal(bench.io.rename(bench.io.disk, "first", "other"), 0);
     assert_int_equal(bench.io.sync_directory(bench.io.disk), 0);
     disk_shut(other);
@@ -117,7 +118,7 @@ static void names_come_change_and_go(void **state)
     file = disk_opened("other", JOURNAL_OPEN_READ);
     disk_expect_bytes(file, "hello", 5, 0);
     assert_int_equal(bench.io.remove(bench.io.disk, "other"), 0);
-    // It is still there for those who have it open.
+    // It can still be read where it is open.
     disk_expect_bytes(file, "hello", 5, 0);
     disk_shut(file);
     listing = (struct listing){0};
@@ -185,7 +186,7 @@ static void a_directory_is_not_made_with_its_parents(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_relative_path_is_taken_from_where_we_are(void **state)
+static void a_relative_path_is_relative_to_the_working_directory(void **state)
 {
     struct journal_io io;
     char here[256];
@@ -246,7 +247,7 @@ static void another_opening_of_the_directory_is_kept_out(void **state)
     bench.io = other;
 }
 
-// Removed, or another one in its place: neither lets anybody in.
+// The lock file was removed, or replaced by another one: no second process gets in.
 static void a_removed_lock_file_admits_no_process(void **state)
 {
     struct journal_io other;
@@ -385,7 +386,7 @@ int main(void)
         BOTH(a_directory_is_claimed_once),
         REAL(a_directory_is_made),
         REAL(a_directory_is_not_made_with_its_parents),
-        REAL(a_relative_path_is_taken_from_where_we_are),
+        REAL(a_relative_path_is_relative_to_the_working_directory),
         REAL(files_are_private_to_the_user),
         REAL(a_disk_that_is_closed_leaves_nothing_open),
         REAL(another_opening_of_the_directory_is_kept_out),

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A directory, with one file of five bytes where `file` says so.
+// A directory; if `file` is set, with one file of five bytes.
 static char directory[64];
 static char file[80];
 

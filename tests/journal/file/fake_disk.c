@@ -71,8 +71,7 @@ static bool is_there(const struct fake_disk *disk, int file)
            (disk->files[file].opened > 0 || fake_names_of(&disk->names, file));
 }
 
-// That state of the directory is the one that lasts. Files that cannot be reached any more are
-// gone.
+// Makes that state of the directory the lasting one. Files that are no longer reachable are freed.
 static void settle(struct fake_disk *disk, int state)
 {
     fake_names_settle(&disk->names, state);
@@ -112,7 +111,7 @@ static struct fake_file *opened(struct fake_disk *disk, int file)
 // Faults
 //
 
-// What becomes of the call.
+// The outcome of the call.
 static struct fake_fate call(struct fake_disk *disk, enum fake_op op)
 {
     return fake_faults_call(&disk->faults, op);
@@ -146,7 +145,7 @@ static bool has_room(const struct fake_disk *disk, const struct fake_file *file,
     return size <= file->allocated || fake_disk_used(disk) - file->allocated + size <= disk->budget;
 }
 
-// Writes a line of the trace, and says what the call says.
+// Writes a line of the trace, and returns the error of the call.
 __attribute__((format(printf, 3, 4))) static int trace(struct fake_disk *disk, int error,
                                                        const char *format, ...)
 {
@@ -182,7 +181,7 @@ void fake_disk_trace_clear(struct fake_disk *disk)
 }
 
 //
-// What the journal calls
+// The calls of the journal
 //
 
 static int disk_lock(void *self)
@@ -244,7 +243,7 @@ static void disk_close(void *self, int file)
 {
     struct fake_disk *disk = self;
 
-    // The process of a halted disk goes on, and lets go what it has.
+    // The process of a halted disk goes on, and releases the lock.
     opened(disk, file)->opened--;
     (void)trace(disk, 0, "close %s", name_of(disk, file));
 }

@@ -3,15 +3,14 @@
 #define TANDEM_TESTS_JOURNAL_FILE_FAKE_DISK_H
 
 // A disk in memory for the journal (journal/file/disk.h) that fails, forgets and reports false
-// success as it is told.
+// success as the test demands.
 //
-// It knows what is written and what is safe. Bytes are safe once their file was synced, names once
-// the directory was; a power cut takes away what is not, all of it or by chance. A sync that fails
-// takes what it should have made safe for clean, as Linux does: a later sync does not make up for
-// it. Misuse (a file that is not open, a directory that is full) aborts.
+// It distinguishes written from safe content. Bytes are safe once their file was synced, names once
+// the directory was; a power cut loses the rest, all of it or a random part. After a failed sync,
+// unsynced bytes count as clean, as in Linux: a later sync does not write them. Misuse (a file that
+// is not open, a directory that is full) aborts.
 //
-// Nothing here uses the allocator, so that a test which fails the n-th allocation fails one of the
-// journal.
+// The allocator is not used, so a test that fails the n-th allocation fails one of the journal.
 
 #include "journal/file/disk.h"
 #include "tests/journal/file/fake_file.h"
@@ -23,8 +22,8 @@
 struct fake_disk;
 
 struct fake_disk *fake_disk_new(void);
-// The same disk once more: files, names, what is safe of them, the budget. No file of the copy is
-// open, nothing is claimed, no fault is set.
+// A copy of the disk: files, names, their safe states, the budget. No file of the copy is open, it
+// is not locked, and it has no faults.
 struct fake_disk *fake_disk_copy(const struct fake_disk *disk);
 // NULL is allowed.
 void fake_disk_free(struct fake_disk *disk);
@@ -52,11 +51,11 @@ enum fake_op {
 
 enum fake_effect {
     FAKE_FAIL,  // it is not done, and says so
-    FAKE_SHORT, // READ, WRITE: half of it is done, and says so
+    FAKE_SHORT, // READ, WRITE: half of it is done, and reported
     FAKE_LIE,   // not executed, but reports success; not for calls that return data
     FAKE_TEAR,  // it is done, WRITE by half, and says that it failed
     FAKE_HALT   // the power fails: this call may be done, nothing is from now on, and all say EIO.
-                // fake_disk_cut() says what is left
+                // fake_disk_cut() decides what is left
 };
 
 struct fake_fault {
@@ -75,14 +74,14 @@ void fake_disk_storm(struct fake_disk *disk, unsigned one_in, uint64_t seed);
 // Takes all faults back, and ends a storm.
 void fake_disk_heal(struct fake_disk *disk);
 
-// Bytes that can be set aside in all files, UINT64_MAX at first. What is set aside stays so.
+// The bytes that can be allocated in all files, UINT64_MAX at first. Allocated space stays.
 void fake_disk_set_budget(struct fake_disk *disk, uint64_t bytes);
 
 //
 // The end of the process: all files are closed, and the directory is let go
 //
 
-// What was written is still there.
+// All written bytes survive.
 void fake_disk_kill(struct fake_disk *disk);
 // The power is cut. Of names that came and went since the directory was synced, SOME keeps those up
 // to some moment. The same seed has the same outcome.
@@ -92,18 +91,18 @@ void fake_disk_cut(struct fake_disk *disk, enum fake_keep keep, uint64_t seed);
 // A look at it
 //
 
-// What a file holds; `*len` is its size. NULL where there is none of that name.
+// The bytes of a file; `*len` is its size. NULL if no file has that name.
 const char *fake_disk_bytes(const struct fake_disk *disk, const char *name, size_t *len);
-// Bytes that are set aside in all files.
+// Bytes that are allocated in all files.
 uint64_t fake_disk_used(const struct fake_disk *disk);
 // Files that are open.
 int fake_disk_opened(const struct fake_disk *disk);
 // Calls so far of a kind, or of any.
 unsigned long fake_disk_calls(const struct fake_disk *disk, enum fake_op op);
 
-// The calls since it was cleared, a line each, such as "write spare 0+72", "rename spare
-// journal.0000000001", "sync spare = EIO" for one that was made to fail; not LIST, SIZE and READ.
-// What does not fit is left out.
+// The calls since the trace was cleared, a line each, such as "write spare 0+72", "rename spare
+// journal.0000000001", and "sync spare = EIO" for a failed one; without LIST, SIZE and READ. Lines
+// that do not fit are left out.
 const char *fake_disk_trace(const struct fake_disk *disk);
 void fake_disk_trace_clear(struct fake_disk *disk);
 

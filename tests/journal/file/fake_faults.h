@@ -2,13 +2,13 @@
 #ifndef TANDEM_TESTS_JOURNAL_FILE_FAKE_FAULTS_H
 #define TANDEM_TESTS_JOURNAL_FILE_FAKE_FAULTS_H
 
-// What goes wrong with a fake disk: which of its calls come to grief, and how.
+// Faults of a fake disk: which of its calls fail, and how.
 
 #include "tests/journal/file/fake_disk.h"
 
 enum { FAKE_FAULTS_MAX = 8 };
 
-// Nothing goes wrong where all is zero.
+// A zeroed struct has no faults.
 struct fake_faults {
     struct fake_fault list[FAKE_FAULTS_MAX];
     int count;
@@ -18,11 +18,11 @@ struct fake_faults {
     unsigned long calls[FAKE_ANY + 1];
 };
 
-// What becomes of a call.
+// The outcome of a call.
 struct fake_fate {
-    bool done; // what is asked for, or
+    bool done; // the whole call is executed, or
     bool half; // half of it
-    int error; // what it says
+    int error; // the error that is returned
 };
 
 // There is space for FAKE_FAULTS_MAX.

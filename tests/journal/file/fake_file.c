@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// Of the allocator nothing is used here: tests make it fail. Pages that are not touched cost
+// The allocator is not used here, because tests make it fail. Pages that are not touched cost
 // nothing.
 static void *pages(size_t len)
 {
@@ -23,8 +23,8 @@ static size_t sectors(const struct fake_file *file)
     return (file->high + FAKE_SECTOR - 1) / FAKE_SECTOR;
 }
 
-// Images of files that are no more, all zero again: the system takes longer than most tests to give
-// pages out and take them back. Those of long files are given back.
+// Images of removed files, zeroed: for the system, mapping and unmapping pages takes longer than
+// most tests. Images of long files are unmapped.
 enum { IMAGES_MAX = 64, IMAGES_HIGH = 256 * 1024 };
 static struct fake_file images[IMAGES_MAX];
 static size_t image_count;

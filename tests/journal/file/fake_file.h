@@ -13,7 +13,7 @@
 #define FAKE_FILE_MAX ((size_t)64 * 1024 * 1024)
 #define FAKE_SECTOR 512
 
-// What a power cut leaves of that which was not synced.
+// Which unsynced bytes survive a power cut.
 enum fake_keep { FAKE_KEEP_NONE, FAKE_KEEP_ALL, FAKE_KEEP_SOME };
 
 struct fake_file {
@@ -37,7 +37,7 @@ void fake_file_resize(struct fake_file *file, size_t size);
 
 // All of it is safe.
 void fake_file_sync(struct fake_file *file);
-// A sync failed: the system takes what was written for clean from now on, and will not write it.
+// A sync failed: the written bytes count as clean from now on, and are not written.
 void fake_file_forget(struct fake_file *file);
 // The power is cut. `*dice` is the state of a generator, not 0.
 void fake_file_cut(struct fake_file *file, enum fake_keep keep, uint64_t *dice);

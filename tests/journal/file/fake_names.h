@@ -37,7 +37,7 @@ const char *fake_names_at(const struct fake_names *names, int place);
 
 // The name leads to that file now, wherever it led before.
 void fake_names_put(struct fake_names *names, const char *text, int file);
-// The name, which is there, is gone.
+// Removes the name, which must exist.
 void fake_names_remove(struct fake_names *names, const char *text);
 // `from`, which is there, is called `to` now.
 void fake_names_move(struct fake_names *names, const char *from, const char *to);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// How the fake disk fails, forgets and reports false success: what is proved with it is only as
-// true as it is.
+// How the fake disk fails, forgets and reports false success: other tests rely on it.
 #include "tests/journal/file/disk_bench.h"
 
 #include <errno.h>
@@ -79,7 +78,7 @@ static void a_power_cut_can_leave_all_of_it(void **state)
 
 enum { SECTORS_LEN = 20 * FAKE_SECTOR };
 
-// A power cut after writing to 20 sectors; what it leaves.
+// The state after a power cut that follows writes to 20 sectors.
 static void cut_sectors(uint64_t seed, char left[SECTORS_LEN])
 {
     int file = disk_opened("a", JOURNAL_OPEN_CREATE);
@@ -242,7 +241,7 @@ static void nothing_happens_after_the_power_has_gone(void **state)
     assert_int_equal(bench.io.sync(bench.io.disk, file), EIO);
     assert_int_equal(bench.io.rename(bench.io.disk, "a", "b"), EIO);
     twin = fake_disk_copy(bench.fake);
-    // What was being done when it went may have been done.
+    // The call during which the power failed may have been executed.
     fake_disk_cut(bench.fake, FAKE_KEEP_ALL, 1);
     assert_memory_equal(bytes_of("a"), "gone", 4);
     fake_disk_cut(twin, FAKE_KEEP_NONE, 1);
@@ -261,7 +260,7 @@ static void space_is_counted_and_can_run_out(void **state)
     (void)state;
     assert_int_equal(fake_disk_used(bench.fake), 1024);
     fake_disk_set_budget(bench.fake, 1030);
-    // What is set aside can be written to.
+    // Allocated space can be written to.
     assert_int_equal(bench.io.write(bench.io.disk, file, &part, 1, 1016, &done), 0);
     assert_int_equal(bench.io.write(bench.io.disk, file, &part, 1, 1024, &done), ENOSPC);
     assert_int_equal(bench.io.allocate(bench.io.disk, file, 1031), ENOSPC);

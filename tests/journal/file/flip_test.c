@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Every byte of a small journal is flipped in turn: no flip goes unnoticed, none makes a job appear
-// that is not as it was, and a repair loses no more than the record that was hit.
+// Every byte of a small journal is flipped in turn: each flip is noticed, no job comes back
+// changed, and a repair loses only the record that was hit.
 #include "tests/journal/file/forge.h"
 #include "tests/journal/file/revive.h"
 
@@ -15,7 +15,7 @@
 
 #define JOBS 8
 
-// What is known of a job: how it stood after each record about it.
+// The states of a job after each record about it.
 struct known {
     unsigned states;
     struct job_change at[4];
@@ -92,7 +92,8 @@ static int teardown(void **state)
     return 0;
 }
 
-// Each job that is there stands as some record about it said, with its body. Returns how many.
+// Each job is in a state that a record about it describes, with its body. Returns the number of
+// jobs.
 static unsigned check_jobs(const struct journal_of_two *j, const struct broker *broker)
 {
     struct broker_info info;
@@ -182,7 +183,8 @@ static void stops_or_is_torn(const struct journal_of_two *j, const struct revive
     bool in_last = place == 1 && record != (size_t)-1 && record + 2 >= j->forges[1].count;
     char name[32];
 
-    // The last job and what says that it was synced: it is unknown whether it was ever complete.
+    // The last job and the record that it was synced: it is unknown whether that record was ever
+    // complete.
     if (in_last && revived->good) {
         assert_non_null(strstr(revived->log, "journal_torn"));
         assert_in_range(check_jobs(j, revived->broker), 3, 4);

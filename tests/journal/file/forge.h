@@ -19,8 +19,8 @@ struct forge {
     size_t room;
     uint64_t number;
     uint64_t salt;
-    uint64_t ids_end;          // that the head will say; 0 stands for 1
-    size_t marks[FORGE_MARKS]; // where records begin
+    uint64_t ids_end;          // of the head; 0 stands for 1
+    size_t marks[FORGE_MARKS]; // the offsets of records
     size_t count;              // of them
 };
 

@@ -19,7 +19,7 @@ static void an_unreadable_file_is_named(void **state)
     forge_put(&b->one, b->disk);
     fake_disk_break(b->disk, FIRST, 5000);
     bed_stops(b, FIRST ": offset 4096: ");
-    // All but what has a byte in the block.
+    // All records without a byte in the block.
     assert_true(bed_revive(b, true));
     assert_true(b->revived.damaged);
     for (uint64_t id = 1; id <= 50; id++) {
@@ -27,7 +27,7 @@ static void an_unreadable_file_is_named(void **state)
     }
 }
 
-// Nothing says that any of it was synced; what is behind the sector is good nevertheless.
+// No record says that it was synced; the records after the sector are good nevertheless.
 static void a_bad_sector_of_the_youngest_costs_its_records_only(void **state)
 {
     struct replay_bed *b = *state;

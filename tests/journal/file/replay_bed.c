@@ -77,7 +77,7 @@ void bed_stops(struct replay_bed *b, const char *what)
     expect_says(b->revived.why.text, what);
 }
 
-// With a note of the offset, as a message has it.
+// Notes the offset, as it appears in a message.
 void bed_stops_at(struct replay_bed *b, const char *file, size_t offset)
 {
     char text[80];

@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_JOURNAL_FILE_REPLAY_BED_H
 #define TANDEM_TESTS_JOURNAL_FILE_REPLAY_BED_H
 
-// What the stories about coming back stand on: a disk, segments that are made for it by hand, and
-// the outcome of the last replay. What is not as expected fails the test.
+// Set-up of the tests of replay: a disk, segments made by hand, and the outcome of the last replay.
+// Any unexpected result fails the test.
 
 #include "tests/journal/file/forge.h"
 #include "tests/journal/file/revive.h"
@@ -40,7 +40,7 @@ void forge_large(struct forge *forge, uint64_t id, size_t len);
 // Changes a bit.
 void bed_flip(struct replay_bed *bed, const char *file, size_t offset);
 
-// Replays what is there; false where that is refused.
+// Replays the segments on the disk; false if that is refused.
 bool bed_revive(struct replay_bed *bed, bool repair);
 void bed_end(struct replay_bed *bed);
 
@@ -49,7 +49,7 @@ const struct segment *bed_segment(const struct replay_bed *bed, size_t place);
 void bed_expect_row(const struct replay_bed *bed, uint64_t first, size_t count);
 void expect_says(const char *text, const char *what);
 
-// A replay is refused, and what is said has this in it; it is refused for what stands there.
+// A replay is refused, and the reason contains `what` and the offset that was noted.
 void bed_stops(struct replay_bed *bed, const char *what);
 void bed_stops_at(struct replay_bed *bed, const char *file, size_t offset);
 // A repair says that it has lost so much there.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Coming back: what records say, and where the youngest segment ends.
+// Replay: the meaning of records, and where the youngest segment ends.
 #include "tests/journal/file/replay_bed.h"
 
 #include "core/record.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 
 //
-// What records say
+// The meaning of records
 //
 
 static void an_empty_directory_has_no_jobs(void **state)
@@ -160,7 +160,7 @@ static void bodies_of_any_length_come_back(void **state)
         assert_memory_equal(body.ptr, b->one.bytes + b->one.marks[i] + CODEC_JOB_FIXED + 1,
                             body.len);
     }
-    // In the first byte of the body of the largest, in its last one, and in what pads it.
+    // In the first byte of the largest body, in its last one, and in its padding.
     bed_flip(b, FIRST, b->one.marks[11] + CODEC_JOB_FIXED + 1);
     assert_true(bed_revive(b, true));
     assert_false(bed_has(b, 12));
@@ -240,7 +240,7 @@ static void a_tail_with_a_hole_is_cut_at_the_hole(void **state)
     forge_plain(&b->one, 1, "x");
     forge_number(&b->one, CODEC_SYNCED, b->one.marks[0]);
     forge_plain(&b->one, 2, "a sector of this has not arrived");
-    // What was safe ended right there.
+    // The safe part ended there.
     forge_number(&b->one, CODEC_SYNCED, b->one.marks[2]);
     forge_plain(&b->one, 3, "this has");
     forge_number(&b->one, CODEC_END, 1);
@@ -250,7 +250,7 @@ static void a_tail_with_a_hole_is_cut_at_the_hole(void **state)
     expect_says(b->revived.log, "records=3");
     assert_true(bed_has(b, 1));
     assert_false(bed_has(b, 2) || bed_has(b, 3));
-    // Who repairs wants all that is good.
+    // A repair keeps all good records.
     bed_loses(b, FIRST, b->one.marks[2], b->one.marks[3] - b->one.marks[2]);
     assert_false(bed_has(b, 1) || bed_has(b, 2));
     assert_true(bed_has(b, 3));
@@ -323,12 +323,12 @@ static void several_damages_are_passed_over(void **state)
     for (uint64_t id = 1; id <= 9; id++) {
         assert_int_equal(bed_has(b, id), id != 2 && id != 5 && id != 6);
     }
-    // What is at the end is lost like the rest.
+    // The record at the end is lost like the rest.
     assert_null(strstr(b->revived.log, "journal_torn"));
     assert_int_equal(bed_segment(b, 0)->end, b->one.marks[9] + CODEC_NUMBER_SIZE);
 }
 
-// Puts a record, which says that all was synced, into a body, for the place where it will stand.
+// Puts into a body a record that says that all was synced, sealed for its place.
 static void hide(char *body, size_t at, uint64_t salt, uint64_t offset)
 {
     codec_put_number(body + at, CODEC_SYNCED, UINT64_MAX);
@@ -347,7 +347,7 @@ static void records_in_bodies_are_not_taken_for_records(void **state)
     forge_plain(&b->one, 1, "x");
     begin = b->one.len + CODEC_JOB_FIXED + image.queue.len;
     memset(body, 0, sizeof body);
-    // By who knows all but a half of the salt, and one that is true somewhere else.
+    // Forged with one half of the salt, and one that is valid at another place.
     hide(body, 7, b->one.salt ^ 1, begin);
     hide(body, 47, b->one.salt ^ (UINT64_C(1) << 32), begin);
     memcpy(body + 87, b->one.bytes + b->one.marks[0], b->one.len - b->one.marks[0]);

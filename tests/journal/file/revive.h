@@ -21,11 +21,11 @@ struct revived {
     bool good;
     bool damaged;
     uint64_t ids_end;
-    struct error_text why; // where not good
+    struct error_text why; // if not good
     char log[4096];        // warnings: "event key=value ...; "
 };
 
-// Where it is good, all is checked: the broker, and the ledger of the journal.
+// If it is good, checks all of it: the broker, and the ledger of the journal.
 void revive(struct revived *revived, struct fake_disk *disk, bool repair);
 // The same in its steps.
 void revive_begin(struct revived *revived, struct fake_disk *disk, bool repair);

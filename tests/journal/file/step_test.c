@@ -107,8 +107,8 @@ static void a_file_that_is_not_large_goes_at_once(void **state)
     expect_gone(bench);
 }
 
-// What cannot be done in steps is done at once.
-static void a_file_that_cannot_be_made_shorter_goes_all_the_same(void **state)
+// If it cannot be done in steps, it is done at once.
+static void a_file_that_cannot_be_truncated_is_removed_nevertheless(void **state)
 {
     struct bench *bench = *state;
 
@@ -134,7 +134,7 @@ static void a_large_file_that_cannot_be_removed_is_tried_again(void **state)
     assert_int_equal(run(bench, TASK_REMOVE, SIZE / 4), EIO);
     assert_int_equal(bench->segment->file, -1);
     assert_int_equal(fake_disk_used(bench->disk), SIZE);
-    // Its name may come back after a power cut: nothing is taken of it.
+    // Its name may come back after a power cut: no space of it is freed.
     fail_next(bench, FAKE_SYNC_DIRECTORY, EIO);
     assert_int_equal(run(bench, TASK_REMOVE, SIZE / 4), EIO);
     assert_int_equal(bench->segment->file, -1);
@@ -152,7 +152,7 @@ static void a_spare_is_made_in_steps(void **state)
         assert_int_equal(fake_disk_used(bench->disk), size);
     }
     assert_int_equal(fake_disk_opened(bench->disk), 1);
-    // What it has already is given back in steps, too.
+    // The space that it has already is freed in steps, too.
     fail_next(bench, FAKE_ALLOCATE, ENOSPC);
     assert_int_equal(run(bench, TASK_PREPARE, 2 * SIZE), ENOSPC);
     assert_string_equal(bench->task.failed, "allocate");
@@ -171,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STEP_TEST(a_large_file_loses_its_name_first),
         STEP_TEST(a_file_that_is_not_large_goes_at_once),
-        STEP_TEST(a_file_that_cannot_be_made_shorter_goes_all_the_same),
+        STEP_TEST(a_file_that_cannot_be_truncated_is_removed_nevertheless),
         STEP_TEST(a_large_file_that_cannot_be_removed_is_tried_again),
         STEP_TEST(a_spare_is_made_in_steps),
     };

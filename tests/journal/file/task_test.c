@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What a task does to the disk, in which order, and what it leaves behind where the disk fails.
+// The calls of a task to the disk, their order, and the state after a failure.
 #include "journal/file/files.h"
 
 #include "journal/codec.h"
@@ -183,7 +183,7 @@ static void a_segment_is_synced_as_far_as_it_was_written(void **state)
 
     append(bench, bench->first, 5);
     assert_int_equal(write_out(bench, NULL, false), 0);
-    // The loop goes on appending meanwhile.
+    // Meanwhile the loop appends.
     bench->first->end += 1000;
     assert_int_equal(run(bench, &(struct task){.kind = TASK_SYNC, .segment = bench->first}), 0);
     assert_int_equal(bench->first->synced, 96);
@@ -512,7 +512,7 @@ static void a_removed_file_stays_removed(void **state)
     fail_at(bench, FAKE_SYNC_DIRECTORY, 1, EIO);
     assert_int_equal(run(bench, &task), EIO);
     expect_failure(bench, "remove", bench->first);
-    // It is gone, but not for good yet.
+    // It is removed, but not durably yet.
     fake_disk_trace_clear(bench->disk);
     assert_int_equal(run(bench, &task), 0);
     expect_trace(bench, "remove " NAME_1 " = ENOENT\nsync_directory\n");
@@ -536,7 +536,8 @@ static void a_damaged_file_is_kept_under_another_name(void **state)
     assert_int_equal(run(bench, &task), 0);
 }
 
-// Power cuts before, in and after each call of two batches: what was said to be synced is there.
+// Power cuts before, during and after each call of two batches: records that were reported as
+// synced are there.
 static void synced_bytes_survive_a_power_cut_at_every_call(void **state)
 {
     struct bench *bench = *state;

@@ -150,7 +150,7 @@ void fake_rows_set_fate(struct fake_rows *rows, enum fake_fate fate, unsigned co
     rows->fate_until = rows->calls + count;
 }
 
-// What becomes of a call that only looks.
+// The outcome of a call that only reads.
 static enum rows_outcome look_fate(const struct fake_rows *rows)
 {
     if (rows->stopped) {
@@ -201,7 +201,7 @@ static void tell_lease(const struct fake_db *db, struct rows_lease *lease)
     lease->left_for = db->expires_at - db->now;
 }
 
-// What is asked of the lease by who owns it.
+// The owner's view of the lease.
 static enum rows_outcome judge_epoch(const struct fake_rows *fake, uint64_t epoch)
 {
     const struct rows_lease *lease = &fake->db->lease;

@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_JOURNAL_PG_FAKE_ROWS_H
 #define TANDEM_TESTS_JOURNAL_PG_FAKE_ROWS_H
 
-// A database in memory that keeps a journal's rows (journal/pg/rows.h), with a clock that the test
-// sets, and those who use it. Each has a connection of its own, on which things go wrong.
+// A database in memory with a journal's rows (journal/pg/journal_rows.h), a clock that the test
+// sets, and its users. Each user has its own connection, which can fail.
 
 #include "journal/pg/journal_rows.h"
 
@@ -24,23 +24,23 @@ struct fake_db {
 };
 
 struct fake_db *fake_db_new(void);
-// The database as it is now: rows, lease and what was removed. fake_db_free() frees it.
+// A copy of the database: rows, lease and the number of removed units. fake_db_free() frees it.
 struct fake_db *fake_db_copy(const struct fake_db *db);
-// Another server of the database takes over that is as the copy was made. Its clock goes on.
+// Another server of the database takes over, with the content of the copy. The clock goes on.
 void fake_db_restore(struct fake_db *db, const struct fake_db *copy);
 void fake_db_free(struct fake_db *db);
 // How many rows a unit has.
 size_t fake_db_rows_of(const struct fake_db *db, uint64_t unit);
-// Another server of the database takes over that lacks the last rows; the lease is as it was, but
-// for what it sums up.
+// Another server of the database takes over, without the last rows. The lease stays, except for its
+// sums over the rows.
 void fake_db_lose_rows(struct fake_db *db, size_t count);
 
-// What becomes of a call that changes something.
+// The outcome of a call that changes something.
 enum fake_fate {
     FATE_NORMAL,
     FATE_AWAY,    // it does not reach the database
-    FATE_DONE,    // it does, and the answer does not come back: in doubt
-    FATE_UNDONE,  // in doubt, too, but it has never come about
+    FATE_DONE,    // it is executed, and the answer is lost: in doubt
+    FATE_UNDONE,  // in doubt, too, but it was never executed
     FATE_STOPPED, // stop() was called meanwhile
     FATE_REFUSED, // the database says no
     FATE_LOST     // another has taken the lease before
@@ -56,7 +56,7 @@ struct fake_rows {
     bool unaddable;      // it has no right to add
     bool unreadable;     // it has no right to
     bool unlookable;     // nor to see the lease
-    bool careless;       // what a commit is worth is not to be had
+    bool careless;       // the durability of a commit cannot be read
     bool unreplicated;   // no standby of the database is waited for
     bool unsynced;       // nor its disk
     unsigned calls;      // that changed something, or were to
@@ -66,8 +66,8 @@ struct fake_rows {
     bool stopped;
     unsigned tellings; // appends that woke others
     uint64_t used_ms;  // `since_ms` of the lease that this one has taken, or added to, last
-    // Called where it waits, before it reads a unit, and before it changes something. May be NULL:
-    // time passes then.
+    // Called when it waits, before it reads a unit, and before it changes something. NULL: time
+    // passes.
     void (*waits)(void *context, nsec_t for_at_most);
     void (*reads)(void *context, uint64_t unit);
     void (*changes)(void *context);

@@ -149,7 +149,7 @@ void bed_lapse(struct bed *bed)
 void bed_await(struct bed *bed, const char *what, unsigned count)
 {
     for (unsigned i = 0; i < 6000; i++) {
-        // In a transaction, what it sees stays as it was.
+        // In a transaction, its view of the rows does not change.
         (void)bed_sql(bed->admin, "SELECT pg_stat_clear_snapshot()");
         if (bed_sql(bed->admin,
                     "SELECT count(*) FROM pg_stat_activity WHERE usename = 'tandem' "
@@ -159,7 +159,7 @@ void bed_await(struct bed *bed, const char *what, unsigned count)
         }
         (void)poll(NULL, 0, 10);
     }
-    fail_msg("not so many wait for %s", what);
+    fail_msg("the expected number of sessions does not wait for %s", what);
 }
 
 void bed_lock_lease(struct bed *bed)

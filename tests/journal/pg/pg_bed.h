@@ -60,12 +60,13 @@ enum rows_outcome call_end(struct call *call);
 uint64_t bed_take(struct journal_rows *rows);
 // The lease as an owner knows it whose last row has that number.
 struct rows_known bed_known(uint64_t epoch, uint64_t seq);
-// As an owner does who knows the lease as it is, but for its epoch.
+// As an owner that knows the present lease, except for its epoch.
 enum rows_outcome bed_remove(struct journal_rows *rows, uint64_t epoch, uint64_t unit);
 enum rows_outcome bed_release(struct journal_rows *rows, uint64_t epoch);
 enum rows_outcome bed_append(struct journal_rows *rows, uint64_t epoch, uint64_t unit, uint64_t seq,
                              const char *bytes);
-// What is read of the unit: numbers and bytes, as "1:abc 2:def". Valid until called again.
+// The rows of the unit that can be read: numbers and bytes, as "1:abc 2:def". Valid until the next
+// call.
 const char *bed_read(struct journal_rows *rows, uint64_t unit, uint64_t after);
 
 #endif

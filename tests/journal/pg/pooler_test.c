@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A pooler between the journal and its database: what it does with sessions is found out when the
-// connection is made. A server that says so much of PostgreSQL's protocol as is needed for that
-// plays the pooler.
+// A pooler between the journal and its database: how it treats sessions is found out when the
+// connection is made. The pooler is a fake server with the necessary part of PostgreSQL's protocol.
 #include "journal/pg/db.h"
 #include "journal/pg/schema.h"
 
@@ -22,16 +21,16 @@
 enum { CLIENTS = 16, MESSAGE_MAX = 4096, PROCESS = 7000, KEY = 99 };
 
 enum play {
-    PLAY_DATABASE,      // there is none: each connection is told its own process
+    PLAY_DATABASE,      // without a pooler: each connection has its own process
     PLAY_SESSIONS,      // each connection has a session of its own
-    PLAY_ONE_SESSION,   // the only session there is belongs to who was first
+    PLAY_ONE_SESSION,   // the only session belongs to the first connection
     PLAY_LATEST_FIRST,  // the session that was used last
     PLAY_LONGEST_UNUSED // each session by turns
 };
 
 struct pooler {
     enum play play;
-    unsigned sessions; // in the pool, where they are by turns
+    unsigned sessions; // in the pool; connections use them in turn
     int listener;
     int stop[2]; // a pipe
     uint16_t port;
@@ -193,7 +192,7 @@ static bool read_all(int fd, void *bytes, size_t len)
     return len == 0 || recv(fd, bytes, len, MSG_WAITALL) == (ssize_t)len;
 }
 
-// What follows the length; false: the connection has ended.
+// Reads the bytes after the length; false: the connection has ended.
 static bool read_rest(int fd, char *text)
 {
     unsigned char head[4];
@@ -306,7 +305,7 @@ static const char *place_of(const struct pooler *pooler)
     return place;
 }
 
-// Connects so often, and says what came of the last time.
+// Connects `times` times; returns the outcome of the last time.
 static enum rows_outcome connect_by(struct pooler *pooler, nsec_t patience_for, unsigned times,
                                     char why[ROWS_WHY_MAX])
 {
@@ -356,7 +355,7 @@ static void store_is_not_made_by_a_pooler_that_shares_sessions(void **state)
     assert_non_null(strstr(said, "pool_mode = session"));
 }
 
-static void pooler_that_keeps_sessions_is_as_good_as_none_and_is_asked_once(void **state)
+static void pooler_that_keeps_sessions_is_checked_once_and_used(void **state)
 {
     char why[ROWS_WHY_MAX];
     struct pooler pooler;
@@ -368,7 +367,7 @@ static void pooler_that_keeps_sessions_is_as_good_as_none_and_is_asked_once(void
     assert_int_equal(pooler.count, 4);
 }
 
-// The second connection gets no session: that time goes by here.
+// The second connection gets no session: its patience passes here.
 static void pooler_whose_only_session_is_in_use_keeps_sessions(void **state)
 {
     char why[ROWS_WHY_MAX];
@@ -399,7 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pooler_that_shares_sessions_is_refused_whichever_it_gives),
         cmocka_unit_test(store_is_not_made_by_a_pooler_that_shares_sessions),
-        cmocka_unit_test(pooler_that_keeps_sessions_is_as_good_as_none_and_is_asked_once),
+        cmocka_unit_test(pooler_that_keeps_sessions_is_checked_once_and_used),
         cmocka_unit_test(pooler_whose_only_session_is_in_use_keeps_sessions),
         cmocka_unit_test(database_without_a_pooler_is_connected_to_once),
     };

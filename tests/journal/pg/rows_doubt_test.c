@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What becomes of a call where the database, or the way to it, fails.
+// The outcome of a call if the database or the connection fails.
 #include "tests/journal/pg/pg_bed.h"
 
 #include "journal/pg/db.h"
@@ -82,7 +82,7 @@ static void renewing_waits_for_an_append_that_is_still_under_way(void **state)
     bed->a->ops->stop(bed->a);
     assert_int_equal(call_end(&call), ROWS_STOPPED);
     bed->a->ops->resume(bed->a);
-    // Its statement is with the server still, which does not know that its client has gone.
+    // The server still has the statement, and does not know that the client has gone.
     call_begin(&call, bed->a, renew, epoch);
     bed_await(bed, "Lock", 2);
     (void)bed_sql(bed->admin, "COMMIT");
@@ -92,7 +92,7 @@ static void renewing_waits_for_an_append_that_is_still_under_way(void **state)
     assert_int_equal(bed_append(bed->a, epoch, 1, 2, "two"), ROWS_DONE);
 }
 
-static void append_whose_backend_was_ended_is_in_doubt_until_renewing_tells(void **state)
+static void append_whose_backend_was_ended_is_in_doubt_until_a_renewal(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -112,13 +112,13 @@ static void append_that_arrives_after_a_renewal_by_another_connection_adds_nothi
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("a");
-    struct journal_rows *anew = bed_open(&settings);
+    struct journal_rows *second = bed_open(&settings);
     uint64_t epoch = bed_take(bed->a);
 
-    assert_int_equal(renewed_seq(anew, epoch), 0);
+    assert_int_equal(renewed_seq(second, epoch), 0);
     assert_int_equal(append_first(bed->a, epoch), ROWS_DOUBT);
-    assert_string_equal(bed_read(anew, 1, 0), "");
-    bed_free(anew);
+    assert_string_equal(bed_read(second, 1, 0), "");
+    bed_free(second);
 }
 
 static void first_append_of_a_new_connection_has_its_turn(void **state)
@@ -227,7 +227,7 @@ static void commit_that_was_not_replicated_is_in_doubt(void **state)
                               "WHERE wait_event = 'SyncRep'");
     assert_int_equal(call_end(&call), ROWS_DOUBT);
     assert_non_null(strstr(bed->a->ops->why(bed->a), "synchronous replication"));
-    // Who rewrites waits for a standby, too, and what was in doubt with him.
+    // Rewriting a row waits for a standby, too, and so does the row that was in doubt.
     call_begin(&call, bed->a, renew, epoch);
     bed_await(bed, "SyncRep", 1);
     wait_for_standby(bed, "");
@@ -252,7 +252,7 @@ static void append_whose_backend_was_ended_while_it_waits_for_a_standby_is_in_do
     assert_int_equal(bed_append(bed->a, epoch, 1, seq + 1, "x"), ROWS_DONE);
 }
 
-// What is answered after that would be taken for the answer to the next question.
+// A late answer would be taken for the answer to the next question.
 static void call_that_was_not_answered_in_time_has_dropped_its_connection(void **state)
 {
     struct bed *bed = *state;
@@ -358,7 +358,7 @@ static void name_of_a_server_is_looked_up(void **state)
     char conninfo[512];
     struct journal_rows *c;
 
-    // One of its addresses is not listened at, where the machine has two.
+    // If the machine has two addresses, the server does not listen on one of them.
     (void)snprintf(conninfo, sizeof conninfo, "host=localhost port=%s user=tandem dbname=%s",
                    PQport(bed->admin), PQdb(bed->admin));
     settings.conninfo = conninfo;
@@ -372,7 +372,7 @@ static void name_of_a_server_is_looked_up(void **state)
     bed_free(c);
 }
 
-static void server_that_is_not_there_is_away_and_no_password_is_told(void **state)
+static void missing_server_is_away_and_its_password_is_not_shown(void **state)
 {
     struct rows_settings settings = bed_settings("c");
     unsigned port;
@@ -411,7 +411,7 @@ static void a_waiting_process_is_woken_by_a_row_with_notification_and_by_a_relea
     call_begin(&call, bed->b, wait_long, 0);
     assert_int_equal(bed->a->ops->append(bed->a, &append), ROWS_DONE);
     assert_int_equal(call_end(&call), ROWS_DONE);
-    // What came while it did something else counts, too.
+    // A notification that came during another call counts, too.
     assert_int_equal(bed_release(bed->a, epoch), ROWS_DONE);
     assert_int_equal(look(bed->b, 0), ROWS_DONE);
     assert_int_equal(wait_long(bed->b, 0), ROWS_DONE);
@@ -450,7 +450,7 @@ static void a_process_that_cannot_connect_waits_as_long(void **state)
     bed_free(c);
 }
 
-static void stop_ends_whatever_is_waited_for(void **state)
+static void stop_ends_any_wait(void **state)
 {
     struct bed *bed = *state;
     struct rows_settings settings = bed_settings("c");
@@ -523,7 +523,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(renewing_waits_for_an_append_that_is_still_under_way),
-        STORY(append_whose_backend_was_ended_is_in_doubt_until_renewing_tells),
+        STORY(append_whose_backend_was_ended_is_in_doubt_until_a_renewal),
         STORY(append_that_arrives_after_a_renewal_by_another_connection_adds_nothing),
         STORY(first_append_of_a_new_connection_has_its_turn),
         STORY(large_batch_whose_connection_is_lost_before_its_end_is_not_in_doubt),
@@ -535,11 +535,11 @@ int main(void)
         STORY(server_that_takes_no_writes_is_away),
         STORY(server_that_says_nothing_is_passed_over),
         STORY(name_of_a_server_is_looked_up),
-        STORY(server_that_is_not_there_is_away_and_no_password_is_told),
+        STORY(missing_server_is_away_and_its_password_is_not_shown),
         STORY(a_waiting_process_is_woken_by_a_row_with_notification_and_by_a_release),
         STORY(a_waiting_process_notices_a_lost_connection),
         STORY(a_process_that_cannot_connect_waits_as_long),
-        STORY(stop_ends_whatever_is_waited_for),
+        STORY(stop_ends_any_wait),
         STORY(unit_is_not_locked_for_long_by_a_reader_that_stalls),
     };
 

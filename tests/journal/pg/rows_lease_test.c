@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Whose lease it is that a statement finds, what is held meanwhile, and what a session is like
-// whose client has stalled.
+// Which lease a statement finds, which locks it holds, and the state of a session whose client has
+// stalled.
 #include "tests/journal/pg/pg_bed.h"
 
 #include "journal/pg/db.h"
@@ -59,7 +59,7 @@ static void expect_lost(struct bed *bed, uint64_t epoch)
     assert_int_equal(bed_sql(bed->admin, "SELECT seq + oldest FROM tandem.lease"), 1);
 }
 
-// Turns may be the same by chance, where a database has failed over and gone back in time.
+// Turns may be the same by chance if a failover has taken the database back in time.
 static void lease_of_the_same_turn_is_anothers_by_its_epoch_or_its_holder(void **state)
 {
     struct bed *bed = *state;
@@ -99,7 +99,7 @@ static void lease_of_another_shard_is_left_alone(void **state)
     assert_int_equal(bed_sql(bed->admin, same), 0);
 }
 
-// What a connection that is lost has left on its way finds another turn.
+// A statement that a lost connection has sent finds another turn.
 static void each_connection_has_a_turn_of_its_own(void **state)
 {
     static const char turn[] = "SELECT turn FROM tandem.lease";
@@ -129,10 +129,10 @@ static void lease_says_since_when_its_holder_has_it(void **state)
 }
 
 //
-// What is waited for
+// Waits
 //
 
-// The row has changed while it was waited for, as by what was under way.
+// The row has changed during the wait, as by a statement that was under way.
 static void lease_lasts_from_when_its_row_was_had(void **state)
 {
     struct bed *bed = *state;
@@ -149,7 +149,7 @@ static void lease_lasts_from_when_its_row_was_had(void **state)
                      1);
 }
 
-// Nor does anybody else wait, for it or for the lease, because a unit cannot be removed.
+// No other session waits, for it or for the lease, because a unit cannot be removed.
 static void unit_that_is_read_is_not_waited_for(void **state)
 {
     struct bed *bed = *state;
@@ -159,7 +159,7 @@ static void unit_that_is_read_is_not_waited_for(void **state)
     assert_int_equal(bed_append(bed->a, epoch, 1, 1, "one"), ROWS_DONE);
     (void)bed_sql(bed->admin, "BEGIN; SELECT * FROM tandem.rows_" BED_SHARD "_1");
     assert_int_equal(remove_first(bed->a, epoch), ROWS_AWAY);
-    // What is asked in the middle of that finds neither locked.
+    // A statement in the middle of that finds neither of them locked.
     (void)bed_sql(bed->admin, "SELECT * FROM tandem.lease FOR UPDATE NOWAIT");
     call_begin(&reading, bed->b, read_first, epoch);
     assert_int_equal(call_end(&reading), ROWS_DONE);
@@ -219,7 +219,7 @@ static void large_batch_that_was_not_replicated_is_in_doubt(void **state)
     assert_int_equal(end_waiting(bed, &call), ROWS_DOUBT);
 }
 
-// How members stand is not worth the wait.
+// Reporting a member's state does not wait.
 static void report_waits_for_no_standby(void **state)
 {
     struct bed *bed = *state;
@@ -272,7 +272,7 @@ static void no_statement_is_ended_by_time(void **state)
     db_close(&db);
 }
 
-// It would be refused for what others have changed meanwhile.
+// It would be refused because others have changed the row meanwhile.
 static void row_that_was_waited_for_is_taken_as_it_is_then(void **state)
 {
     struct bed *bed = *state;
@@ -304,7 +304,7 @@ static void transaction_whose_client_has_stalled_does_not_hold_the_lease(void **
     assert_int_equal(db_ready(&db), ROWS_DONE);
     assert_int_equal(db_say(&db, "BEGIN; SELECT * FROM tandem.lease FOR UPDATE", DB_LOOKS),
                      ROWS_DONE);
-    // It fails where the lease is not to be had.
+    // It fails if the lease is not free.
     (void)bed_sql(bed->admin, "SET lock_timeout = '60s'");
     result = PQexec(bed->admin, "UPDATE tandem.lease SET expires = now()");
     status = PQresultStatus(result);

@@ -197,7 +197,7 @@ static void a_former_owner_adds_no_row(void **state)
     assert_string_equal(bed_read(bed->b, 1, 0), "");
     assert_int_equal(look(bed->b).seq, 0);
     assert_int_equal(bed_append(bed->b, epoch, 1, 1, "good"), ROWS_DONE);
-    // Where the lease goes while the rows of a batch are on their way.
+    // The lease is lost while the rows of a batch are sent.
     bed_lapse(bed);
     (void)bed_take(bed->a);
     assert_int_equal(append_three(bed->b, epoch, 2), ROWS_LOST);
@@ -311,7 +311,7 @@ static void unit_that_is_removed_leaves_nothing_behind(void **state)
                      0);
 }
 
-static void unit_is_not_removed_twice_where_another_has_its_slot(void **state)
+static void unit_is_not_removed_twice_if_another_has_its_slot(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -324,7 +324,7 @@ static void unit_is_not_removed_twice_where_another_has_its_slot(void **state)
     assert_int_equal(look(bed->a).oldest, 2);
 }
 
-// The first thing that a database is told that has lost rows may be to remove what it has.
+// The first statement for a database that has lost rows may remove the rows that are left.
 static void database_that_has_stepped_back_neither_adds_nor_removes_nor_is_given_up(void **state)
 {
     struct bed *bed = *state;
@@ -348,7 +348,7 @@ static void database_that_has_stepped_back_neither_adds_nor_removes_nor_is_given
 }
 
 // Numbers between them were passed over, so that no two of them are in one table.
-static void units_are_removed_together_where_numbers_were_passed_over(void **state)
+static void units_are_removed_together_if_numbers_were_skipped(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -409,7 +409,7 @@ static void unit_that_is_read_for_long_is_removed_later(void **state)
 }
 
 //
-// Who takes part
+// Members
 //
 
 static void members_see_each_other(void **state)
@@ -438,7 +438,7 @@ static void members_see_each_other(void **state)
     assert_int_equal(members[1].epoch, 7);
     assert_int_equal(members[1].seq, 10);
     assert_true(members[1].seen_for >= 0);
-    // One who has not been heard of for a minute is not shown.
+    // A member that has not reported for a minute is not shown.
     (void)bed_sql(bed->admin, "UPDATE tandem.member SET seen = now() - interval '2 minutes' "
                               "WHERE node = 'a'");
     assert_int_equal(bed->b->ops->report(bed->b, &b, members, &count), ROWS_DONE);
@@ -509,10 +509,10 @@ int main(void)
         STORY(lease_that_was_given_up_is_free_at_once),
         STORY(lease_lasts_from_when_it_was_renewed_or_a_row_was_added),
         STORY(unit_that_is_removed_leaves_nothing_behind),
-        STORY(unit_is_not_removed_twice_where_another_has_its_slot),
+        STORY(unit_is_not_removed_twice_if_another_has_its_slot),
         STORY(a_former_owner_removes_no_unit),
         STORY(database_that_has_stepped_back_neither_adds_nor_removes_nor_is_given_up),
-        STORY(units_are_removed_together_where_numbers_were_passed_over),
+        STORY(units_are_removed_together_if_numbers_were_skipped),
         STORY(younger_unit_in_the_same_table_is_not_removed),
         STORY(unit_that_is_read_for_long_is_removed_later),
         STORY(members_see_each_other),

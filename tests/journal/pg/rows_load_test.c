@@ -50,7 +50,7 @@ static void report(struct bed *bed, uint64_t epoch, uint64_t seq)
     assert_int_equal(bed->a->ops->report(bed->a, &own, members, &count), ROWS_DONE);
 }
 
-// Units come and go; each tenth row there is a renewal and a report beside.
+// Units are added and removed; every tenth row, the lease is renewed and a report is made.
 static uint64_t add_and_remove(struct bed *bed, uint64_t epoch, unsigned rows)
 {
     char bytes[201];
@@ -126,7 +126,7 @@ static bool count_row(void *context, const struct rows_row *row)
     return true;
 }
 
-// Rows of 100 kB: what half a thousand jobs of 200 bytes come to in a batch.
+// Rows of 100 kB: a batch of five hundred jobs of 200 bytes.
 static void large_rows_are_read(struct bed *bed, uint64_t epoch, unsigned first, unsigned rows)
 {
     enum { LEN = 100000 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the database must have, who may do what there, and what its settings come to.
+// The schema that the database must have, its rights, and the meaning of its settings.
 #include "tests/journal/pg/pg_bed.h"
 
 #include "journal/pg/schema.h"
@@ -26,7 +26,7 @@ static enum rows_outcome look(struct journal_rows *rows)
     return rows->ops->look(rows, &lease);
 }
 
-static void store_that_is_there_is_left_as_it_is(void **state)
+static void existing_store_is_left_unchanged(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -88,8 +88,8 @@ static void a_lock_is_not_waited_for_long(void **state)
     (void)bed_sql(bed->admin, "COMMIT");
 }
 
-// By their owner; a broker says what is to be done.
-static void tables_of_version_1_are_raised_with_what_is_in_them(void **state)
+// Their owner adds it; a broker reports the command.
+static void tables_of_version_1_are_upgraded_with_their_rows(void **state)
 {
     struct bed *bed = *state;
     uint64_t epoch = bed_take(bed->a);
@@ -159,7 +159,7 @@ static void a_statement_without_rights_is_refused(void **state)
     assert_non_null(strstr(said, "42501"));
 }
 
-static void text_that_is_no_connection_string_is_refused_and_not_told(void **state)
+static void malformed_connection_string_is_refused_and_not_shown(void **state)
 {
     static const char *const texts[] = {"password=geheim geheim", "postgresql://u:ge@heim@host/db",
                                         "host=x geheim=1"};
@@ -199,7 +199,7 @@ static void name_of_a_shard_has_no_quotes(void **state)
 }
 
 //
-// What a commit is worth
+// The durability of a commit
 //
 
 static struct rows_durability care_of(const char *commit)
@@ -222,7 +222,7 @@ static void set_standbys(struct bed *bed, const char *names)
 {
     (void)bed_sql(bed->admin, "ALTER SYSTEM SET synchronous_standby_names = '%s'", names);
     (void)bed_sql(bed->admin, "SELECT pg_reload_conf()");
-    // A new session has what the first process has by then.
+    // A new session sees the settings that the server has by then.
     for (unsigned i = 0; i < 6000; i++) {
         if ((strstr(care_of("on").text, "ANY 1") != NULL) == (names[0] != '\0')) {
             return;
@@ -232,7 +232,7 @@ static void set_standbys(struct bed *bed, const char *names)
     fail_msg("the setting stays as it was");
 }
 
-static void commit_waits_for_what_the_settings_say(void **state)
+static void commit_waits_as_the_settings_demand(void **state)
 {
     struct bed *bed = *state;
     struct rows_durability care = care_of("on");
@@ -258,17 +258,17 @@ static void commit_waits_for_what_the_settings_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(store_that_is_there_is_left_as_it_is),
+        STORY(existing_store_is_left_unchanged),
         STORY(shards_have_their_own_rows),
         STORY(store_that_is_in_use_may_be_made_again),
         STORY(a_lock_is_not_waited_for_long),
         STORY(another_version_is_refused),
-        STORY(tables_of_version_1_are_raised_with_what_is_in_them),
+        STORY(tables_of_version_1_are_upgraded_with_their_rows),
         STORY(a_missing_schema_is_named),
         STORY(a_statement_without_rights_is_refused),
-        STORY(text_that_is_no_connection_string_is_refused_and_not_told),
+        STORY(malformed_connection_string_is_refused_and_not_shown),
         STORY(name_of_a_shard_has_no_quotes),
-        STORY(commit_waits_for_what_the_settings_say),
+        STORY(commit_waits_as_the_settings_demand),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// More turns than that without an end to it have no end.
+// More turns than that count as endless.
 enum { TURNS_MOST = 20000 };
 enum { BODY_MAX = 20 << 20 };
 #define STEP_FOR MSEC(10)
@@ -56,7 +56,7 @@ void shared_bed_free(struct shared_bed *bed)
 }
 
 //
-// A worker thread without a thread
+// A worker without a thread
 //
 
 static void worker_give(void *self, struct task *task)
@@ -306,7 +306,7 @@ uint64_t member_pauses(const struct member *member)
 }
 
 //
-// What there is
+// Content
 //
 
 bool member_has(const struct member *member, uint64_t id)
@@ -340,7 +340,7 @@ bool member_has_same_database(const struct member *member)
 bool member_is_sound(const struct member *member)
 {
     const struct segments *row = &member->journal->segments;
-    // What says that all was written again, and stands behind that, may be on its way.
+    // The record that says that all was rewritten follows later.
     bool waits = row->removing && journal_reached(member->journal) < row->removable_at;
 
     return member_acknowledged(member) && member_has_same_database(member) &&

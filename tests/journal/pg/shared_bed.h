@@ -30,9 +30,9 @@ struct member {
     struct session *session;
     struct error_text why;
     void (*made)(struct member *self);   // before it opens; may be NULL
-    void (*script)(struct member *self); // where it waits
+    void (*script)(struct member *self); // called when it waits
     unsigned step;                       // how often it has waited
-    uint64_t last;                       // position of what was appended last
+    uint64_t last;                       // the position of the last record
     bool lost;                           // another may have it, for which it is not open
     bool only_follows;                   // it never takes the lease
     bool closed_well;                    // it ended in good order, and said so
@@ -44,7 +44,7 @@ struct shared_bed {
     struct member a, b;
     uint64_t segment_size; // 0: 64 KiB
     bool repair;
-    bool yields; // opening lets other processes come first
+    bool yields; // opening lets other processes take the lease first
     bool again;  // ... and has served before
     bool names;  // each opening has a name of its own, as it has in the broker
     enum pg_demand demand;
@@ -56,7 +56,7 @@ void shared_bed_free(struct shared_bed *bed);
 
 // Time passes for the database and all processes, of which none does anything.
 void shared_pass(struct shared_bed *bed, nsec_t by_for);
-// What all processes read from their clocks.
+// The time on the clocks of all processes.
 nsec_t shared_now(void);
 
 // Opens: returns when the process owns the journal. False: member->why.
@@ -65,14 +65,14 @@ bool member_open(struct member *member) MUST_USE;
 void member_close(struct member *member);
 // Ends it at once.
 void member_kill(struct member *member);
-// Does what there is to be done at this moment.
+// Turns until nothing is left to be done at this moment.
 void member_turns(struct member *member);
 // Time passes, in which it has its turns.
 void member_pass(struct member *member, nsec_t by_for);
 // The same until all that was appended is acknowledged, which takes a moment.
 void member_wait(struct member *member);
 
-// The id, 0 where it was refused; the body has that length.
+// The id; 0: the job was refused. The body has that length.
 uint64_t member_put(struct member *member, const char *queue, size_t len);
 void member_end(struct member *member, uint64_t id);
 void member_pause(struct member *member, const char *queue, nsec_t pause_for);
@@ -97,9 +97,9 @@ void member_begin(struct member *member);
 void shared_kill_first_at_once(struct member *self);
 // A job that was accepted, and acknowledged.
 uint64_t member_put_kept(struct member *member, size_t len);
-// Jobs come and go until that many units were removed.
+// Submits and completes jobs until that many units were removed.
 void member_churn(struct member *member, uint64_t removed);
-// Jobs come, and stay, until the next unit has been begun.
+// Submits jobs until the next unit has been begun.
 void member_begin_next_unit(struct member *member);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Until when an owner of a journal in a database answers: for as long as the lease is its own for
-// certain, as far as it was told.
+// Until when an owner of a journal in a database answers: as long as it is certain to have the
+// lease.
 #include "tests/journal/pg/shared_bed.h"
 
 #define FENCE_FOR (TTL_FOR - TTL_FOR / 10)
@@ -32,7 +32,7 @@ static nsec_t fence_of(const struct member *member)
     return fence_until(journal_pg_fence(member->storage));
 }
 
-// The database takes its time; what it was asked before has moved the fence no further than that.
+// The database is slow: the renewal moves the fence from the moment at which it was sent.
 static void let_time_pass(void *context)
 {
     const struct member *self = context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// A process follows the owner of a journal in a database for long: it has no more than the owner,
-// and no less.
+// A process follows the owner of a journal in a database for a long time: it has the same content
+// as the owner.
 #include "core/broker.h"
 #include "tests/journal/pg/shared_bed.h"
 
@@ -50,7 +50,7 @@ static uint64_t queues_of(const struct member *member)
 }
 
 //
-// How it stands
+// State
 //
 
 static void tell_and_kill_first(struct member *self)
@@ -80,7 +80,7 @@ static void a_standby_reports_each_second_how_far_it_is(void **state)
 }
 
 //
-// What is over
+// Ended jobs, pauses and memos
 //
 
 static void use_many_queues(struct member *a)
@@ -170,12 +170,12 @@ static void a_standby_has_no_removed_units(void **state)
     assert_true(bed->db->lease.oldest >= 20);
 }
 
-// Some of a unit's jobs stand in a younger one by then, and no more of them are to move.
+// Some jobs of the unit have been copied to a younger one, and the rest stay.
 static void be_cut_off_while_jobs_move(void *context)
 {
     const struct member *a = context;
 
-    // What it writes again is in this batch, or in one before it.
+    // The copies are in this batch, or in an earlier one.
     batches += unit_of(a, first_id) > 1;
     a->rows->cut = batches > 1;
 }
@@ -316,7 +316,7 @@ static void use_space(struct member *member, unsigned jobs, size_t len)
     member_wait(member);
 }
 
-// They grow with what there is; and who starts where there are many goes on with the youngest.
+// Units grow with the content; and a process that finds many units continues the youngest.
 static void units_that_cannot_be_removed_are_no_more_than_may_be(void **state)
 {
     (void)state;
@@ -339,7 +339,7 @@ static void units_that_cannot_be_removed_are_no_more_than_may_be(void **state)
 // Ids
 //
 
-// Of jobs that no record ever tells of.
+// Ids of jobs without a record.
 static uint64_t give_ids(struct member *member, unsigned count)
 {
     struct submission submission = {0};

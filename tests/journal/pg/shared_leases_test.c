@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Leases of workers that are tied to no connection, over a journal in a database: who takes over
+// Leases of workers without a connection, with a journal in a database: the process that takes over
 // has them.
 #include "core/broker.h"
 #include "core/durable_lease.h"

@@ -139,7 +139,7 @@ static void rows_lost_by_a_failover_are_rewritten(void **state)
     assert_int_equal(member_count(&bed->b), 2);
 }
 
-// It has read what the database has lost then.
+// It has read the rows that the database then loses.
 static void lose_what_was_read(struct member *self)
 {
     struct member *a = &self->bed->a;
@@ -263,8 +263,8 @@ static void rows_that_only_the_standby_has_are_rewritten(void **state)
     assert_int_equal(member_count(&bed->a), 2);
 }
 
-// The owner and its database are lost together. What takes their place lacks a unit, and the epoch
-// in which that was begun; and a process that is new takes the lease before who has followed.
+// The owner and its database are lost together. The database that takes over is without one unit
+// and the epoch in which it was begun, and a new process takes the lease before the follower does.
 static void lose_all_and_have_another_come(struct member *self)
 {
     struct member *a = &self->bed->a;
@@ -291,7 +291,7 @@ static void lose_all_and_have_another_come(struct member *self)
     }
 }
 
-static void follow_what_another_has_made_of_what_is_left(int puts)
+static void follow_a_database_that_another_has_changed(int puts)
 {
     late_puts = puts;
     member_begin(&bed->b);
@@ -314,31 +314,31 @@ static void follow_what_another_has_made_of_what_is_left(int puts)
 static void a_standby_with_rows_unknown_to_the_owner_starts_again(void **state)
 {
     (void)state;
-    follow_what_another_has_made_of_what_is_left(1);
+    follow_a_database_that_another_has_changed(1);
 }
 
-static void that_is_so_where_the_other_has_come_further_meanwhile(void **state)
+static void the_same_if_the_other_process_has_advanced_meanwhile(void **state)
 {
     (void)state;
-    follow_what_another_has_made_of_what_is_left(20);
+    follow_a_database_that_another_has_changed(20);
 }
 
-static void that_is_so_where_the_epoch_is_the_same_again(void **state)
+static void the_same_if_the_epoch_repeats(void **state)
 {
     (void)state;
     epoch_is_lost = true;
-    follow_what_another_has_made_of_what_is_left(20);
+    follow_a_database_that_another_has_changed(20);
 }
 
-static void that_is_so_where_only_the_end_of_a_unit_is_lost(void **state)
+static void the_same_if_only_the_end_of_a_unit_is_lost(void **state)
 {
     (void)state;
     lost_rows = 1;
-    follow_what_another_has_made_of_what_is_left(1);
+    follow_a_database_that_another_has_changed(1);
 }
 
 // It is seen before it has added anything.
-static void lose_all_and_have_another_take_its_time(struct member *self)
+static void lose_rows_to_another_that_waits(struct member *self)
 {
     struct member *a = &self->bed->a;
     struct rows_lease *lease = &bed->db->lease;
@@ -361,13 +361,13 @@ static void lose_all_and_have_another_take_its_time(struct member *self)
     }
 }
 
-static void that_is_so_where_the_other_was_seen_before_it_added_anything(void **state)
+static void the_same_if_the_other_process_was_seen_before_its_first_row(void **state)
 {
     (void)state;
     member_begin(&bed->a);
     kept_id = member_put_kept(&bed->a, 100);
     (void)member_put_kept(&bed->a, 100);
-    bed->b.script = lose_all_and_have_another_take_its_time;
+    bed->b.script = lose_rows_to_another_that_waits;
     assert_false(member_open(&bed->b));
     assert_true(bed->b.lost);
     bed->b.script = shared_kill_first_at_once;
@@ -378,7 +378,7 @@ static void that_is_so_where_the_other_was_seen_before_it_added_anything(void **
 }
 
 //
-// All that lives is written again
+// All live content is rewritten
 //
 
 static struct fake_db *before;
@@ -386,8 +386,8 @@ static uint64_t old_ids[40];
 
 enum { OLD_IDS = 40 };
 
-// Jobs that were replicated, and some that were not; then a failover, and the owner has begun to
-// write all anew when it can write no more.
+// Some jobs were replicated, and some were not. After a failover the owner has begun to rewrite all
+// of them when it can no longer write.
 static void cut_off_while_writing_anew(void *context)
 {
     struct member *member = context;
@@ -426,7 +426,8 @@ what_a_failover_has_left_is_there_when_the_owner_dies_while_it_writes_all_anew(v
     for (int i = 0; i < OLD_IDS; i++) {
         assert_true(member_has(&bed->b, old_ids[i]));
     }
-    // Who opens it goes on with that, and removes what is not needed any more when it is done.
+    // The process that opens it continues that, and then removes the units that are no longer
+    // needed.
     member_pass(&bed->b, SEC(5));
     assert_true(member_is_sound(&bed->b));
     assert_true(bed->db->lease.oldest > 1);
@@ -508,8 +509,8 @@ static void take_again_elsewhere(struct member *self)
     }
 }
 
-// Where one line has a unit that begins with the number that comes next on the other, nothing but
-// the moment of taking tells that they are two.
+// If one line of history has a unit that begins with the next number of the other, only the moment
+// at which the lease was taken tells them apart.
 static void
 what_a_holder_has_added_is_not_gone_on_with_elsewhere_where_it_took_the_lease_again(void **state)
 {
@@ -559,10 +560,10 @@ int main(void)
         STORY(a_standby_ahead_of_a_failover_reads_the_rows_that_came_instead),
         STORY(rows_that_only_the_standby_has_are_rewritten),
         STORY(a_standby_with_rows_unknown_to_the_owner_starts_again),
-        STORY(that_is_so_where_the_other_has_come_further_meanwhile),
-        STORY(that_is_so_where_the_epoch_is_the_same_again),
-        STORY(that_is_so_where_only_the_end_of_a_unit_is_lost),
-        STORY(that_is_so_where_the_other_was_seen_before_it_added_anything),
+        STORY(the_same_if_the_other_process_has_advanced_meanwhile),
+        STORY(the_same_if_the_epoch_repeats),
+        STORY(the_same_if_only_the_end_of_a_unit_is_lost),
+        STORY(the_same_if_the_other_process_was_seen_before_its_first_row),
         STORY(what_a_failover_has_left_is_there_when_the_owner_dies_while_it_writes_all_anew),
         STORY(owner_that_ends_in_good_order_has_completed_the_rewrite),
         STORY(owner_that_cannot_complete_the_rewrite_does_not_end_well),

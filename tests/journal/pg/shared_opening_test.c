@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// A process that comes to own a journal in a database, when things go wrong at that very moment.
+// A process that comes to own a journal in a database, with failures at that moment.
 #include "core/base/log.h"
 #include "journal/journal_private.h"
 #include "tests/journal/pg/shared_bed.h"
@@ -118,7 +118,7 @@ static void be_kept_from_it_once(struct member *self)
     fake_rows_set_fate(self->rows, FATE_AWAY, 1);
 }
 
-// The other one has it while this one failed to take it, and gives it back after a while.
+// The other process has the lease when this one fails to take it, and gives it back after a while.
 static void have_other_take_it(struct member *self)
 {
     switch (self->step) {
@@ -185,7 +185,7 @@ static void a_process_that_loses_the_right_to_read_logs_it_once_and_goes_on(void
     assert_true(member_count(&bed->a) > 30);
 }
 
-// As it is about to commit what an owner begins with.
+// It is about to commit the first records of an owner.
 static void be_stopped(void *context)
 {
     struct member *self = context;
@@ -328,8 +328,8 @@ static void no_process_takes_over_without_the_quorum(void **state)
     assert_int_equal(backs, 1);
 }
 
-// Handles of jobs have that name in them, and outlive the process, and its machine.
-static void journal_is_named_after_its_shard_whoever_owns_it(void **state)
+// Handles of jobs contain that name, and outlive the process and its machine.
+static void journal_is_named_after_its_shard_not_its_owner(void **state)
 {
     (void)state;
     (void)put(&bed->a);
@@ -385,7 +385,7 @@ static void a_process_that_handed_over_takes_it_at_once_after_the_next_owner(voi
     assert_true(shared_now() - began_at < SEC(1));
 }
 
-// It is unknown how far the ids of lost rows had come.
+// The ids of lost rows are unknown.
 static void ids_of_lost_records_are_not_given_out_again(void **state)
 {
     struct rows_lease lease;
@@ -419,7 +419,7 @@ int main(void)
         STORY(no_process_takes_over_without_the_quorum),
         STORY(process_that_is_stopped_as_it_has_taken_over_gives_the_lease_up),
         STORY(owner_reports_its_epoch_and_the_durability_of_commits),
-        STORY(journal_is_named_after_its_shard_whoever_owns_it),
+        STORY(journal_is_named_after_its_shard_not_its_owner),
         STORY(owner_that_can_add_no_rows_says_so_once),
         STORY(a_process_that_hands_over_leaves_others_time_to_take_it),
         STORY(a_process_that_handed_over_takes_it_at_once_after_the_next_owner),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-// Two processes share a journal: jobs come and go, commits fail or are in doubt, owners are killed,
-// sleep for too long or leave, and the other one, which has followed, takes over, all by chance.
-// What was acknowledged is there, and what was told to have ended is not. To repeat a run that
-// failed, set TANDEM_JOURNAL_SEED to the seed that it printed.
+// Two processes share a journal. Jobs are submitted and end, commits fail or are in doubt, owners
+// are killed, sleep for too long or leave, and the other process, which has followed, takes over,
+// all at random. Acknowledged jobs are there, and jobs whose end was acknowledged are not. To
+// repeat a failed run, set TANDEM_JOURNAL_SEED to the seed that it printed.
 #include "core/base/hash.h"
 #include "tests/journal/pg/shared_bed.h"
 
@@ -20,7 +20,7 @@ enum state_of {
 struct entry {
     uint64_t id;
     enum state_of now;
-    enum state_of then; // when what was appended last is acknowledged
+    enum state_of then; // the position of the last record
     uint64_t position;  // that says so
 };
 
@@ -35,8 +35,8 @@ struct game {
 };
 
 static struct game game;
-static enum state_of in_db[ENTRIES]; // what the database has of an entry, come what may
-static bool ends[ENTRIES];           // whether it may have been told that the job has ended
+static enum state_of in_db[ENTRIES]; // the state of an entry that the database has in any case
+static bool ends[ENTRIES];           // whether it may have the record of the job's end
 
 static uint64_t roll(uint64_t bound)
 {
@@ -46,7 +46,7 @@ static uint64_t roll(uint64_t bound)
     return (game.dice >> 32) % bound;
 }
 
-// All that the owner was told so far is as it says.
+// All that the owner has acknowledged so far is true.
 static void note_acknowledged(void)
 {
     if (!member_acknowledged(game.owner)) {
@@ -57,8 +57,8 @@ static void note_acknowledged(void)
     }
 }
 
-// Where the database fails over, back and forth, an owner may not know what another has given out,
-// of which the server of that time knew nothing.
+// If the database fails over back and forth, an owner may not know the ids that another owner gave
+// out on another server.
 static bool may_be_given_again(size_t i)
 {
     if (game.bed->names) {
@@ -235,11 +235,10 @@ static void nothing_acknowledged_is_lost_and_nothing_ended_comes_back(void **sta
 // Failovers of the database
 //
 
-// Other servers of the database, which are as it was at some moment, take over at any other one,
-// back and forth. What they have is never destroyed: whoever opens the journal afterwards has each
-// job that was acknowledged before the copy was made and has not ended since, whatever else became
-// of it. And whatever an owner knows lasts when it has had the time to rewrite it, or has ended
-// in good order.
+// Other servers of the database, copies of it at some moment, take over at any later moment, back
+// and forth. Their content is never destroyed: the process that opens the journal afterwards has
+// each job that was acknowledged before the copy was made and has not ended since. And the jobs of
+// an owner are durable once it has had the time to rewrite them, or has ended in good order.
 
 enum { COPIES = 4, FAILOVER_SEEDS = 40 };
 
@@ -250,13 +249,12 @@ struct copy {
 };
 
 static struct copy copies[COPIES];
-// Whether any database that was there since the present opening began may have been told so. Who
-// has followed that one and is ahead of the one that came after it goes on with what was read: a
-// job may end there, as was asked for, that another owner has served meanwhile.
+// Whether any database since the present opening began may have that record. A process that has
+// followed that database, and is ahead of the next one, goes on with the rows that it has read: so
+// a job may end there that another owner has served meanwhile.
 static bool ends_met[ENTRIES];
 
-// What was acknowledged now is in the database; and all is, where nothing is still to be written
-// anew.
+// Acknowledged jobs are in the database, and if nothing is left to be rewritten, all jobs are.
 static void note_durable(void)
 {
     bool sound = member_is_sound(game.owner);
@@ -277,7 +275,7 @@ static void note_durable(void)
     }
 }
 
-// What is under way may be there.
+// Unacknowledged jobs may be in the database.
 static void copy_what_is_there(enum state_of to[ENTRIES])
 {
     for (size_t i = 0; i < ENTRIES; i++) {
@@ -327,7 +325,7 @@ static void fail_over(void)
     memcpy(ends, copy->ends, sizeof ends);
     fake_db_free(copy->db);
     *copy = was;
-    // The owner tells this one, too.
+    // The owner learns of this one, too.
     for (size_t i = 0; i < game.count && game.owner->journal; i++) {
         ends[i] |= game.entries[i].then == IS_ENDED;
     }
@@ -447,7 +445,7 @@ static void compare_with_database(void)
     }
 }
 
-// It may find, once and again, that what it has read is lost, and begin again.
+// It may find repeatedly that the rows that it has read are lost, and begin again.
 static void open_next(struct member *next)
 {
     memcpy(ends_met, ends, sizeof ends);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Who comes to own a journal in a database, and who does not: taking the lease, whatever happens in
-// that moment.
+// Which process comes to own a journal in a database: taking the lease, whatever happens at that
+// moment.
 #include "tests/journal/pg/shared_bed.h"
 
 #include <string.h>
@@ -151,7 +151,7 @@ static void a_standby_waits_no_longer_than_the_lease_lasts(void **state)
 }
 
 //
-// Who does not take it
+// Processes that do not take it
 //
 
 static void stop(struct member *self)
@@ -223,7 +223,7 @@ static void a_process_yields_until_another_has_had_it(void **state)
 }
 
 //
-// What is refused at the start
+// Refusals at the start
 //
 
 static void expect_refused(void (*made)(struct member *self), const char *text)

@@ -55,7 +55,7 @@ static void a_standby_has_all_acknowledged_jobs(void **state)
     assert_true(member_has(&bed->b, kept_id));
     assert_true(member_has(&bed->b, late_id));
     assert_int_equal(member_count(&bed->b), 2);
-    // Ids are never given out twice, whatever the one before had given out.
+    // Ids are never given out twice, whatever ids the process before had given out.
     assert_true(member_put_kept(&bed->b, 10) > late_id + 1000);
 }
 
@@ -98,7 +98,7 @@ static void lease_that_was_given_up_is_taken_at_once(void **state)
     assert_true(member_has(&bed->b, id));
 }
 
-// Clients that wait for it are dropped, repeatedly, but not told that it is done.
+// Clients that wait for it are dropped, repeatedly, but get no answer that it is done.
 static void expect_end_that_waits(struct member *a, uint64_t id)
 {
     (void)member_put(a, "q", 10);
@@ -286,7 +286,7 @@ static void a_process_that_cannot_take_the_lease_pauses_between_tries(void **sta
     assert_int_equal(bed->b.rows->calls > 10, 1);
 }
 
-// Each try takes as long as the lease lasts, where the database is silent.
+// If the database does not answer, each try takes as long as the lease lasts.
 static void closing_does_not_wait_for_a_database_that_has_been_away(void **state)
 {
     unsigned calls;
@@ -302,7 +302,7 @@ static void closing_does_not_wait_for_a_database_that_has_been_away(void **state
     assert_int_equal(bed->db->calls, calls);
 }
 
-static void closing_writes_what_waits(void **state)
+static void closing_writes_pending_records(void **state)
 {
     uint64_t id;
 
@@ -333,7 +333,7 @@ int main(void)
         STORY(no_more_units_are_there_than_may_be),
         STORY(a_process_that_cannot_take_the_lease_pauses_between_tries),
         STORY(closing_does_not_wait_for_a_database_that_has_been_away),
-        STORY(closing_writes_what_waits),
+        STORY(closing_writes_pending_records),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void remove_what_was_read_in_part(struct member *self)
     }
 }
 
-static void unit_that_is_removed_before_its_rest_is_read_is_no_damage(void **state)
+static void unit_that_is_removed_before_its_rest_is_read_is_not_damage(void **state)
 {
     (void)state;
     member_begin(&bed->a);
@@ -123,7 +123,7 @@ static void no_client_is_held_back_for_a_unit_that_cannot_be_removed(void **stat
     assert_false(fake_db_rows_of(bed->db, 1) > 0);
 }
 
-// It has read all, is cut off, and comes back when the ends of jobs have been removed.
+// It has read all, loses the connection, and reconnects when the ends of jobs have been removed.
 static void end_jobs_while_it_is_cut_off(struct member *self)
 {
     struct member *a = &self->bed->a;
@@ -195,7 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(unit_that_is_removed_while_it_is_read_is_not_missed),
-        STORY(unit_that_is_removed_before_its_rest_is_read_is_no_damage),
+        STORY(unit_that_is_removed_before_its_rest_is_read_is_not_damage),
         STORY(no_client_is_held_back_for_a_unit_that_cannot_be_removed),
         STORY(a_standby_that_reads_longer_than_a_lease_sees_it_renewed),
         STORY(a_standby_that_was_cut_off_has_no_ended_jobs),

@@ -22,7 +22,7 @@ static void an_error_that_ends_the_connection_leaves_a_doubt(void **state)
     (void)state;
     assert_int_equal(verdict.outcome, ROWS_DOUBT);
     assert_true(verdict.leave);
-    // Whatever else the state says.
+    // Whatever the state is.
     verdict = sqlstate_of_error("FATAL", "53100");
     assert_int_equal(verdict.outcome, ROWS_DOUBT);
     assert_true(verdict.leave);
@@ -49,7 +49,7 @@ static void a_rolled_back_transaction_may_be_tried_again(void **state)
     expect("26000", ROWS_AWAY, true);
 }
 
-static void row_that_is_there_already_leaves_a_doubt(void **state)
+static void row_that_exists_already_leaves_a_doubt(void **state)
 {
     (void)state;
     expect("23505", ROWS_DOUBT, false);
@@ -64,7 +64,7 @@ static void a_statement_that_is_not_allowed_or_known_is_refused(void **state)
     expect("22P02", ROWS_REFUSED, false);
 }
 
-static void end_of_a_wait_for_a_standby_is_told_by_a_warning(void **state)
+static void a_warning_reports_the_end_of_a_wait_for_a_standby(void **state)
 {
     (void)state;
     assert_true(sqlstate_warns_of_commit("WARNING", "01000"));
@@ -80,9 +80,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_error_that_ends_the_connection_leaves_a_doubt),
         cmocka_unit_test(a_rolled_back_transaction_may_be_tried_again),
-        cmocka_unit_test(row_that_is_there_already_leaves_a_doubt),
+        cmocka_unit_test(row_that_exists_already_leaves_a_doubt),
         cmocka_unit_test(a_statement_that_is_not_allowed_or_known_is_refused),
-        cmocka_unit_test(end_of_a_wait_for_a_standby_is_told_by_a_warning),
+        cmocka_unit_test(a_warning_reports_the_end_of_a_wait_for_a_standby),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
