@@ -156,14 +156,14 @@ static void damage_is_named_by_its_line_and_the_rest_is_read(void **state)
     (void)state;
     DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',1,'d',0),('b','f',1);\n"
             "INSERT INTO `gearman_queue` VALUES ('c','f',1,'d',0);\n",
-            "a|f|1|d|0\n1: it is no row of the table\nc|f|1|d|0\n");
+            "a|f|1|d|0\n1: this is not a row of the table\nc|f|1|d|0\n");
     DUMP_IS("\nINSERT INTO `gearman_queue` VALUES ('a','f',1,0xabc,0);\n"
             "INSERT INTO `gearman_queue` SELECT 1;\nINSERT INTO `gearman_queue` VALUES\n"
             "('b','f','one','d',0),('c','f',1,'d','never'),('d','f',1,'d',0);\n",
-            "2: a hexadecimal value has half a byte\n3: it is no INSERT\n"
-            "5: the priority is no number\n5: when_to_run is no number\nd|f|1|d|0\n");
+            "2: a hexadecimal value has an odd number of digits\n3: this is not a valid INSERT\n"
+            "5: the priority is not a number\n5: when_to_run is not a number\nd|f|1|d|0\n");
     DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',99999999999999999999,'d',0);\n",
-            "1: the priority is no number\n");
+            "1: the priority is not a number\n");
 }
 
 static void a_number_of_any_length_is_a_number_or_none(void **state)
@@ -172,7 +172,7 @@ static void a_number_of_any_length_is_a_number_or_none(void **state)
     DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',2,'d',-9999999999),\n"
             "('b','f',1,'d',99999999999999999999999999999999),\n"
             "('c','f',-99999999999999999999999999999999,'d',0);\n",
-            "a|f|2|d|-1410065407\n2: when_to_run is no number\n3: the priority is no number\n");
+            "a|f|2|d|-1410065407\n2: when_to_run is not a number\n3: the priority is not a number\n");
 }
 
 static void a_dump_that_was_cut_off_is_said_to_be(void **state)
@@ -194,7 +194,7 @@ static void a_dump_that_was_cut_off_is_said_to_be(void **state)
     DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',1,'d',0);\n/* of a se",
             "a|f|1|d|0\n2: the dump ends within a comment\n");
     DUMP_IS("", "");
-    DUMP_IS("SET NAMES utf8mb4", "1: the dump ends in a statement\n");
+    DUMP_IS("SET NAMES utf8mb4", "1: the dump ends within a statement\n");
 }
 
 int main(void)

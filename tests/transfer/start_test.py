@@ -164,7 +164,7 @@ class Starts(Case):
     def test_a_running_beanstalkd_refuses_the_start(self):
         server = Reference(self.reference, self.old)
         self.addCleanup(server.kill)
-        self.refuse(f"a beanstalkd is running on it (pid {server.process.pid})")
+        self.refuse(f"beanstalkd (pid {server.process.pid}) is running on it: stop it first")
 
     def names(self):
         """The source's directory, spelled in other ways."""
@@ -238,7 +238,7 @@ class Starts(Case):
             tandem, client = self.start(False)
             client.ask(b"stats\r\n")
             self.assertEqual(tandem.stop(), 0)
-        self.refuse("there are no files of beanstalkd's")
+        self.refuse("there are no beanstalkd binlogs")
         self.leave()
         (self.old / "binlog.77").write_bytes(b"\xff" * 50)
         self.refuse("--repair")
@@ -272,7 +272,7 @@ class Starts(Case):
 
     def test_nothing_to_bring_in_is_a_mistake_of_whoever_asked_for_it(self):
         self.old.mkdir()
-        self.refuse("there are no files of beanstalkd's (binlog.N)")
+        self.refuse("there are no beanstalkd binlogs (binlog.N)")
 
     def test_a_file_that_gearmand_would_make_need_not_be_there(self):
         place = self.directory / "queue.db"
@@ -351,13 +351,13 @@ class Format8(Case):
 
     def test_a_format_that_is_not_known_is_no_damage(self):
         binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"one")])
-        for version, words in ((9, "has format 9, which this tandemd cannot read"),
-                               (7 << 24, "a machine of another byte order")):
+        for version, words in ((9, "has format 9, but this tandemd reads only"),
+                               (7 << 24, "a machine with another byte order")):
             binlog.write(self.old, 2, [binlog.record(7, 2, b"mail", b"two")], version=version)
             for options in [], ["--repair"]:
                 self.refuse(words, *options)
         binlog.write(self.old, 2, [], version=0x61626364)
-        self.refuse("does not begin with the version of a format")
+        self.refuse("does not begin with a format version")
         binlog.write(self.old, 2, [binlog.record(8, 2, b"mail", b"two")], version=8)
         _, client = self.start()
         self.assertEqual(self.stats(client, 2)["state"], "ready")
@@ -412,7 +412,7 @@ class Broken(Case):
             binlog.write(self.old, number, self.records(number) if number in (1, 4) else [])
         for number in 2, 3, 6:
             (self.old / f"binlog.{number}").write_bytes(bytes(4096 if number != 3 else 0))
-        self.refuse("damaged in 1 places, first in binlog.2 at 0: nothing but zeros is in 2 files")
+        self.refuse("damaged in 1 places, first in binlog.2 at 0: 2 files from this one on contain only zeros")
         _, client = self.start(options=["--repair"])
         self.assertEqual(self.stats(client, 4)["state"], "ready")
 
@@ -427,7 +427,7 @@ class Broken(Case):
     def test_an_id_that_leaves_none_for_other_jobs_is_damage(self):
         for job in 1 << 48, 1 << 61:
             binlog.write(self.old, 1, self.records(1) + [binlog.record(7, job, b"mail", b"high")])
-            self.refuse("a job is in no state that it can be in")
+            self.refuse("a job has an impossible state")
         tandem, client = self.start(options=["--repair"])
         tandem.stop()
         tandem, client = self.start()
@@ -436,17 +436,17 @@ class Broken(Case):
     def test_what_can_be_read_of_a_damaged_one_comes_with_repair_and_no_other(self):
         cut = self.records(4)[0]
         broken = [
-            ("a body has not the end", 0, [cut[:-2] + b"xx", *self.records(5)]),
+            ("a body does not end with CR LF", 0, [cut[:-2] + b"xx", *self.records(5)]),
             ("an impossible length", 0, [binlog.record(7, 4, b"mail", b"four", size=-5)]),
             ("an impossible length", 0, [binlog.record(7, 4, b"mail", b"four", size=1 << 30)]),
-            ("in no state", 0, [binlog.record(7, 4, b"mail", b"four", state=9)]),
-            ("in no state", 0, [binlog.record(7, (1 << 64) - 1, b"mail", b"four")]),
-            ("name of a tube is impossible", 0, [binlog.record(7, 4, b"ma\nil", b"four")]),
+            ("has an impossible state", 0, [binlog.record(7, 4, b"mail", b"four", state=9)]),
+            ("has an impossible state", 0, [binlog.record(7, (1 << 64) - 1, b"mail", b"four")]),
+            ("a tube has an invalid name", 0, [binlog.record(7, 4, b"ma\nil", b"four")]),
             ("name of a tube is too long", 0, [binlog.record(7, 4, b"m" * 201, b"four")]),
-            ("not the end either", 0, [bytes(300), cut]),
+            ("invalid data instead of a record", 0, [bytes(300), cut]),
             ("has no id", 0, [binlog.record(7, 0, b"mail", b"four")]),
             ("the length of a body has changed", 0, [binlog.record(7, 1001, size=99)]),
-            ("cut off", -4096, [cut[:50]]),
+            ("a record is truncated", -4096, [cut[:50]]),
         ]
         binlog.write(self.old, 1, self.records(1001))
         for number, (_, size, records) in enumerate(broken, 2):
@@ -454,11 +454,11 @@ class Broken(Case):
                          size=4096 + size)
         binlog.write(self.old, 20, self.records(1020))
         binlog.write(self.old, 21, self.records(4), version=0x12345678)
-        self.refuse("damaged in 13 places, first in binlog.2 at 102: a body has not the end")
+        self.refuse("damaged in 13 places, first in binlog.2 at 102: a body does not end with CR LF")
         tandem, client = self.start(options=["--repair"])
         said = [line for line in tandem.broker.log() if "import_damage" in line]
         for what in [*(what for what, _, _ in broken), "7 files from this one on are missing",
-                     "not begin with the version of a format"]:
+                     "not begin with a format version"]:
             self.assertTrue(any(what in line for line in said), what)
         for number in [*range(1, len(broken) + 2), 20]:
             self.assertEqual(self.stats(client, 1000 + number)["state"], "ready")

@@ -17,8 +17,8 @@ void binlog_file_name(uint32_t number, char name[BINLOG_FILE_NAME])
     (void)snprintf(name, BINLOG_FILE_NAME, "binlog.%u", (unsigned)number);
 }
 
-// The number of a file of that name; 0: it is something else.
-static uint32_t number_of(const char *name)
+// The number in the name of a binlog file; 0 for other names.
+static uint32_t binlog_number(const char *name)
 {
     static const char stem[] = "binlog.";
     const char *digits = name + sizeof stem - 1;
@@ -33,7 +33,7 @@ static uint32_t number_of(const char *name)
                : 0;
 }
 
-static bool add_file(struct binlog_dir *dir, const struct binlog_file *file)
+static bool binlog_dir_add(struct binlog_dir *dir, const struct binlog_file *file)
 {
     if (dir->count == dir->room) {
         size_t room = dir->room ? 2 * dir->room : 64;
@@ -49,9 +49,9 @@ static bool add_file(struct binlog_dir *dir, const struct binlog_file *file)
     return true;
 }
 
-static bool take_name(struct binlog_dir *dir, const char *name, struct source_news *news)
+static bool binlog_dir_take(struct binlog_dir *dir, const char *name, struct source_news *news)
 {
-    struct binlog_file file = {.number = number_of(name)};
+    struct binlog_file file = {.number = binlog_number(name)};
     struct stat st;
 
     if (file.number == 0) {
@@ -67,14 +67,14 @@ static bool take_name(struct binlog_dir *dir, const char *name, struct source_ne
     }
     file.size = (uint64_t)st.st_size;
     file.changed_at = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    if (!add_file(dir, &file)) {
+    if (!binlog_dir_add(dir, &file)) {
         (void)source_fail(news, "out of memory");
         return false;
     }
     return true;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_binlog_files(const void *a, const void *b)
 {
     uint32_t left = ((const struct binlog_file *)a)->number;
     uint32_t right = ((const struct binlog_file *)b)->number;
@@ -82,7 +82,7 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static bool list_files(struct binlog_dir *dir, struct source_news *news)
+static bool binlog_dir_list(struct binlog_dir *dir, struct source_news *news)
 {
     int copy = openat(dir->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = copy < 0 ? NULL : fdopendir(copy);
@@ -97,18 +97,18 @@ static bool list_files(struct binlog_dir *dir, struct source_news *news)
         return false;
     }
     while (good && (entry = readdir(listing))) {
-        good = take_name(dir, entry->d_name, news);
+        good = binlog_dir_take(dir, entry->d_name, news);
     }
     (void)closedir(listing);
     if (dir->count > 1) {
-        qsort(dir->files, dir->count, sizeof *dir->files, by_number);
+        qsort(dir->files, dir->count, sizeof *dir->files, compare_binlog_files);
     }
     return good;
 }
 
-// beanstalkd has a lock for writing on the whole file as long as it runs. One for reading needs no
-// right to write, and excludes it all the same.
-static bool take_lock(struct binlog_dir *dir, struct source_news *news)
+// beanstalkd holds a write lock on the file while it runs. A read lock excludes it, and needs no
+// write permission.
+static bool binlog_dir_lock(struct binlog_dir *dir, struct source_news *news)
 {
     struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     struct flock theirs = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
@@ -126,10 +126,10 @@ static bool take_lock(struct binlog_dir *dir, struct source_news *news)
     if (errno != EACCES && errno != EAGAIN) {
         (void)source_fail(news, LOCK_NAME ": %s", strerror(errno));
     } else if (fcntl(dir->lock, F_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK) {
-        (void)source_fail(news, "a beanstalkd is running on it (pid %ld): stop it first",
+        (void)source_fail(news, "beanstalkd (pid %ld) is running on it: stop it first",
                           (long)theirs.l_pid);
     } else {
-        (void)source_fail(news, "a beanstalkd is running on it: stop it first");
+        (void)source_fail(news, "beanstalkd is running on it: stop it first");
     }
     return false;
 }
@@ -144,7 +144,7 @@ bool binlog_dir_open(struct binlog_dir *dir, const char *path, struct source_new
         }
         return errno == ENOENT;
     }
-    return take_lock(dir, news) && list_files(dir, news);
+    return binlog_dir_lock(dir, news) && binlog_dir_list(dir, news);
 }
 
 void binlog_dir_close(struct binlog_dir *dir)
@@ -174,7 +174,7 @@ void binlog_window_close(struct binlog_window *window)
     *window = (struct binlog_window){.fd = -1};
 }
 
-static int open_file(struct binlog_window *window, size_t file)
+static int binlog_window_file(struct binlog_window *window, size_t file)
 {
     char name[BINLOG_FILE_NAME];
 
@@ -192,8 +192,8 @@ static int open_file(struct binlog_window *window, size_t file)
     return window->fd < 0 ? errno : 0;
 }
 
-// As many bytes as there are, up to `len`; -1 with errno.
-static ssize_t read_fully(int fd, uint64_t at, char *to, size_t len)
+// Reads up to `len` bytes, fewer only at the end of the file; -1 with errno.
+static ssize_t binlog_read_fully(int fd, uint64_t at, char *to, size_t len)
 {
     size_t done = 0;
 
@@ -211,10 +211,10 @@ static ssize_t read_fully(int fd, uint64_t at, char *to, size_t len)
     return (ssize_t)done;
 }
 
-int binlog_window_look(struct binlog_window *window, size_t file, uint64_t at, size_t len,
+int binlog_window_read(struct binlog_window *window, size_t file, uint64_t at, size_t len,
                        struct slice *got)
 {
-    int error = open_file(window, file);
+    int error = binlog_window_file(window, file);
 
     ENSURE(len <= BINLOG_WINDOW);
     *got = slice_of(NULL, 0);
@@ -222,7 +222,7 @@ int binlog_window_look(struct binlog_window *window, size_t file, uint64_t at, s
         return error;
     }
     if (at < window->at || at + len > window->at + window->len) {
-        ssize_t read = read_fully(window->fd, at, window->bytes, BINLOG_WINDOW);
+        ssize_t read = binlog_read_fully(window->fd, at, window->bytes, BINLOG_WINDOW);
 
         window->len = 0;
         if (read < 0) {
@@ -239,13 +239,13 @@ int binlog_window_look(struct binlog_window *window, size_t file, uint64_t at, s
 
 int binlog_window_copy(struct binlog_window *window, size_t file, uint64_t at, char *to, size_t len)
 {
-    int error = open_file(window, file);
+    int error = binlog_window_file(window, file);
     ssize_t read;
 
     if (error) {
         return error;
     }
-    read = read_fully(window->fd, at, to, len);
+    read = binlog_read_fully(window->fd, at, to, len);
     if (read < 0) {
         return errno;
     }

@@ -2,9 +2,9 @@
 #ifndef TANDEM_TRANSFER_BEANSTALKD_BINLOG_DIR_H
 #define TANDEM_TRANSFER_BEANSTALKD_BINLOG_DIR_H
 
-// The directory of a binlog: files binlog.N, in the order of their numbers, and beanstalkd's lock
-// on the file `lock`. Nothing is ever written or made. As long as it is open here, no beanstalkd
-// starts on it: it would ask for a lock that excludes ours.
+// The directory of a binlog: files binlog.N, in the order of their numbers, and the file `lock`.
+// Nothing is written or created. While the directory is open here, beanstalkd cannot start on it,
+// because it needs an exclusive lock on `lock`.
 
 #include "transfer/source.h"
 
@@ -12,20 +12,20 @@
 
 struct binlog_file {
     uint32_t number;
-    int64_t changed_at; // nanoseconds, as the file system has it
+    int64_t changed_at; // nanoseconds, by the file system
     uint64_t size;
 };
 
 struct binlog_dir {
-    int directory;             // -1: there is none
-    int lock;                  /* private: -1: there is no such file */
+    int directory;             // -1: missing
+    int lock;                  /* private: -1: missing */
     struct binlog_file *files; // by number
     size_t count;
     size_t room; /* private */
 };
 
-// No directory, or none with such files, is no failure. False with the reason; to be closed in any
-// case.
+// A directory that is missing or empty is not a failure. False with the reason. Call
+// binlog_dir_close() in any case.
 bool binlog_dir_open(struct binlog_dir *dir, const char *path, struct source_news *news) MUST_USE;
 void binlog_dir_close(struct binlog_dir *dir);
 
@@ -33,7 +33,7 @@ void binlog_dir_close(struct binlog_dir *dir);
 void binlog_file_name(uint32_t number, char name[BINLOG_FILE_NAME]);
 
 //
-// A window on the files: reads ahead, so that neighbours cost one call
+// A window on the files: reads ahead, so that adjacent records cost one system call
 //
 
 #define BINLOG_WINDOW ((size_t)1 << 16)
@@ -41,23 +41,23 @@ void binlog_file_name(uint32_t number, char name[BINLOG_FILE_NAME]);
 struct binlog_window {
     const struct binlog_dir *dir;
     int fd;         /* private: -1: none */
-    size_t file;    /* private: which one is open */
-    uint64_t at;    /* private: of what is in `bytes` */
+    size_t file;    /* private: index of the open file */
+    uint64_t at;    /* private: position of `bytes` in the file */
     size_t len;     /* private */
-    uint64_t reads; // bytes that were read so far
+    uint64_t reads; // number of bytes read so far
     char *bytes;    /* private */
 };
 
-// False without memory; to be closed in any case.
+// False without memory. Call binlog_window_close() in any case.
 bool binlog_window_open(struct binlog_window *window, const struct binlog_dir *dir) MUST_USE;
 void binlog_window_close(struct binlog_window *window);
 
-// Up to `len` bytes, at most BINLOG_WINDOW, of the file of that index: as many as there are, in
-// `*got`, borrowed until the next call. 0, or errno.
-int binlog_window_look(struct binlog_window *window, size_t file, uint64_t at, size_t len,
+// Reads up to `len` bytes, at most BINLOG_WINDOW, of the file with that index. `*got` is shorter at
+// the end of the file, and borrowed until the next call. 0, or errno.
+int binlog_window_read(struct binlog_window *window, size_t file, uint64_t at, size_t len,
                        struct slice *got) MUST_USE;
 
-// So many bytes to `to`, past the window. 0, or errno; EIO where there are fewer.
+// Reads exactly `len` bytes to `to`, without the window. 0, or errno; EIO if the file is shorter.
 int binlog_window_copy(struct binlog_window *window, size_t file, uint64_t at, char *to,
                        size_t len) MUST_USE;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-// Where the fields stand, in all versions.
+// Offsets of the fields, in all versions.
 enum {
     AT_ID = 0,
     AT_PRI = 8,
@@ -45,7 +45,7 @@ bool binlog_version_is_credible(uint32_t version)
 
 uint32_t binlog_crc(uint32_t crc, const char *bytes, size_t len)
 {
-    // Of the sixteen values of half a byte.
+    // For the sixteen values of half a byte.
     static const uint32_t halves[16] = {
         0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
         0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
@@ -71,7 +71,7 @@ uint32_t binlog_crc_read(const char from[BINLOG_CRC_SIZE])
     return crc;
 }
 
-static uint32_t read_32(const char *from)
+static uint32_t record_read_32(const char *from)
 {
     uint32_t number;
 
@@ -79,7 +79,7 @@ static uint32_t read_32(const char *from)
     return number;
 }
 
-static uint64_t read_64(const char *from)
+static uint64_t record_read_64(const char *from)
 {
     uint64_t number;
 
@@ -89,13 +89,13 @@ static uint64_t read_64(const char *from)
 
 uint64_t binlog_name_length(const struct binlog_layout *layout, const char *from)
 {
-    return layout->length_size == 8 ? read_64(from) : read_32(from);
+    return layout->length_size == 8 ? record_read_64(from) : record_read_32(from);
 }
 
-// What is below zero is taken for that, and what is beyond all time for its end.
-static nsec_t read_time(const struct binlog_layout *layout, const char *from)
+// Negative times become 0, and times out of range NSEC_NEVER.
+static nsec_t record_read_time(const struct binlog_layout *layout, const char *from)
 {
-    int64_t time = (int64_t)read_64(from);
+    int64_t time = (int64_t)record_read_64(from);
 
     if (time < 0) {
         return 0;
@@ -107,23 +107,23 @@ void binlog_fields_read(const struct binlog_layout *layout, const char *from,
                         struct binlog_fields *fields)
 {
     *fields = (struct binlog_fields){
-        .id = read_64(from + AT_ID),
-        .pri = read_32(from + AT_PRI),
-        .body_size = (int32_t)read_32(from + AT_BODY_SIZE),
-        .delay_for = read_time(layout, from + AT_DELAY),
-        .ttr_for = read_time(layout, from + AT_TTR),
-        .created_at = read_time(layout, from + AT_CREATED),
-        .deadline_at = read_time(layout, from + AT_DEADLINE),
-        .reserves = read_32(from + AT_RESERVES),
-        .timeouts = read_32(from + AT_TIMEOUTS),
-        .releases = read_32(from + AT_RELEASES),
-        .buries = read_32(from + AT_BURIES),
-        .kicks = read_32(from + AT_KICKS),
+        .id = record_read_64(from + AT_ID),
+        .pri = record_read_32(from + AT_PRI),
+        .body_size = (int32_t)record_read_32(from + AT_BODY_SIZE),
+        .delay_for = record_read_time(layout, from + AT_DELAY),
+        .ttr_for = record_read_time(layout, from + AT_TTR),
+        .created_at = record_read_time(layout, from + AT_CREATED),
+        .deadline_at = record_read_time(layout, from + AT_DEADLINE),
+        .reserves = record_read_32(from + AT_RESERVES),
+        .timeouts = record_read_32(from + AT_TIMEOUTS),
+        .releases = record_read_32(from + AT_RELEASES),
+        .buries = record_read_32(from + AT_BURIES),
+        .kicks = record_read_32(from + AT_KICKS),
         .state = (uint8_t)from[AT_STATE],
     };
 }
 
-bool binlog_name_is_good(const char *name, size_t len)
+bool binlog_name_is_valid(const char *name, size_t len)
 {
     static const char known[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                 "0123456789-+/;.$_()";

@@ -6,23 +6,129 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-// What a slice reads and looks at, at most.
+// Limits of a slice.
 enum { SLICE_BYTES = 1 << 20, SLICE_RECORDS = 4096 };
-// Ids above are not ones that any beanstalkd gets to. Ours have 48 bits, and more are to come.
-#define ID_MOST (UINT64_C(1) << 47)
-// What a file system writes at once, or a multiple of it.
+// beanstalkd never reaches a larger id. Ids of this broker have 48 bits, and new jobs need some.
+#define BINLOG_ID_MAX (UINT64_C(1) << 47)
+// File systems write pages of this size or larger powers of two.
 #define PAGE_SIZE UINT64_C(4096)
 
-// The record that is looked at.
-struct found {
+// The current record.
+struct scan_record {
     struct binlog_fields fields;
-    size_t head;       // bytes before the body
-    uint64_t end;      // of the record
+    size_t head; // number of bytes before the body
+    uint64_t end;
     struct slice name; // borrowed from the window
     uint64_t fields_at;
     uint64_t mark;
 };
+
+//
+// The index
+//
+
+void binlog_index_init(struct binlog_index *index)
+{
+    uint64_t secret;
+
+    *index = (struct binlog_index){.count = 0};
+    // Without a random secret, a crafted binlog is slow to read, nothing worse.
+    if (getrandom(&secret, sizeof secret, GRND_NONBLOCK) != (ssize_t)sizeof secret) {
+        secret = (uintptr_t)index;
+    }
+    slab_init(&index->slab);
+    id_map_init(&index->jobs, &index->slab, secret);
+}
+
+void binlog_index_clear(struct binlog_index *index)
+{
+    struct id_walk walk = {.over = false};
+
+    while (!walk.over) {
+        struct binlog_job *job = id_map_next(&index->jobs, &walk);
+
+        slab_free(&index->slab, job, sizeof *job);
+    }
+    id_map_clear(&index->jobs);
+    slab_clear(&index->slab);
+    free(index->sorted);
+    *index = (struct binlog_index){.count = 0};
+}
+
+static struct binlog_job *binlog_index_add(struct binlog_index *index, uint64_t id)
+{
+    struct binlog_job *job =
+        id_map_make_room(&index->jobs) ? slab_calloc(&index->slab, sizeof *job) : NULL;
+
+    if (job) {
+        job->id = id;
+        job->order = index->orders++;
+        id_map_insert(&index->jobs, id, job);
+    }
+    return job;
+}
+
+static void binlog_index_remove(struct binlog_index *index, struct binlog_job *job)
+{
+    id_map_remove(&index->jobs, job->id);
+    slab_free(&index->slab, job, sizeof *job);
+}
+
+static int compare_binlog_jobs(const void *a, const void *b)
+{
+    const struct binlog_job *left = *(struct binlog_job *const *)a;
+    const struct binlog_job *right = *(struct binlog_job *const *)b;
+
+    if (left->buried != right->buried) {
+        return left->buried ? 1 : -1;
+    }
+    if (left->buried) {
+        return (left->order > right->order) - (left->order < right->order);
+    }
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+bool binlog_index_sort(struct binlog_index *index)
+{
+    size_t count = id_map_count(&index->jobs);
+    struct id_walk walk = {.over = false};
+
+    if (count == 0) {
+        return true;
+    }
+    index->sorted = malloc(count * sizeof(struct binlog_job *));
+    if (!index->sorted) {
+        return false;
+    }
+    while (!walk.over) {
+        struct binlog_job *job = id_map_next(&index->jobs, &walk);
+
+        if (job) {
+            index->sorted[index->count++] = job;
+        }
+    }
+    qsort(index->sorted, count, sizeof(struct binlog_job *), compare_binlog_jobs);
+    return true;
+}
+
+uint64_t binlog_index_hash(const struct binlog_index *index)
+{
+    // A fixed key, because the hash must be the same at the next start. It needs no secret.
+    struct siphash_key key = {{UINT64_C(0x62696e6c6f67), 0}};
+
+    for (size_t i = 0; i < index->count; i++) {
+        uint64_t words[2] = {index->sorted[i]->id, index->sorted[i]->mark};
+
+        key.words[1] = siphash(&key, (const char *)words, sizeof words);
+    }
+    return key.words[1];
+}
+
+//
+// Position
+//
 
 bool binlog_scan_open(struct binlog_scan *scan, const struct binlog_dir *dir,
                       struct binlog_index *index)
@@ -42,12 +148,12 @@ void binlog_scan_close(struct binlog_scan *scan)
     scan->versions = NULL;
 }
 
-static const struct binlog_file *file_of(const struct binlog_scan *scan)
+static const struct binlog_file *scan_file(const struct binlog_scan *scan)
 {
     return &scan->dir->files[scan->file];
 }
 
-static bool is_zero(struct slice bytes)
+static bool scan_is_zero(struct slice bytes)
 {
     for (size_t i = 0; i < bytes.len; i++) {
         if (bytes.ptr[i] != 0) {
@@ -57,7 +163,7 @@ static bool is_zero(struct slice bytes)
     return true;
 }
 
-static void go_to(struct binlog_scan *scan, uint64_t at)
+static void scan_go_to(struct binlog_scan *scan, uint64_t at)
 {
     scan->at = at;
     scan->doubted = scan->followed = scan->checked = false;
@@ -65,159 +171,154 @@ static void go_to(struct binlog_scan *scan, uint64_t at)
     scan->crc = 0;
 }
 
-static void pass_to(struct binlog_scan *scan, uint64_t at)
+static void scan_pass_to(struct binlog_scan *scan, uint64_t at)
 {
     scan->passed += at - scan->at;
-    go_to(scan, at);
+    scan_go_to(scan, at);
 }
 
-static enum source_answer next_file(struct binlog_scan *scan)
+static enum source_answer scan_next_file(struct binlog_scan *scan)
 {
-    scan->passed += file_of(scan)->size - (scan->at < file_of(scan)->size ? scan->at : 0);
+    scan->passed += scan_file(scan)->size - (scan->at < scan_file(scan)->size ? scan->at : 0);
     scan->file++;
-    go_to(scan, 0);
+    scan_go_to(scan, 0);
     scan->begun = false;
     scan->gap_told = false;
     scan->ends = false;
     return SOURCE_MORE;
 }
 
-// The rest of this file cannot be read.
-static enum source_answer give_up_file(struct binlog_scan *scan, struct source_news *news,
-                                       const char *what)
+// Reports damage, and skips the rest of the file.
+static enum source_answer scan_skip_file(struct binlog_scan *scan, struct source_news *news,
+                                         const char *what)
 {
     char name[BINLOG_FILE_NAME];
-    uint64_t size = file_of(scan)->size;
+    uint64_t size = scan_file(scan)->size;
 
-    binlog_file_name(file_of(scan)->number, name);
+    binlog_file_name(scan_file(scan)->number, name);
     (void)source_damage(news, name, scan->at,
                         "%s; the file is not read from here on, %" PRIu64 " bytes", what,
                         size - (scan->at < size ? scan->at : size));
-    (void)next_file(scan);
+    (void)scan_next_file(scan);
     return SOURCE_DAMAGE;
 }
 
-static enum source_answer look(struct binlog_scan *scan, uint64_t at, size_t len, struct slice *got,
-                               struct source_news *news)
+static enum source_answer scan_look(struct binlog_scan *scan, uint64_t at, size_t len,
+                                    struct slice *got, struct source_news *news)
 {
-    int error = binlog_window_look(&scan->window, scan->file, at, len, got);
+    int error = binlog_window_read(&scan->window, scan->file, at, len, got);
     char name[BINLOG_FILE_NAME];
 
     if (error) {
-        binlog_file_name(file_of(scan)->number, name);
+        binlog_file_name(scan_file(scan)->number, name);
         return source_fail(news, "%s: %s", name, strerror(error));
     }
     return SOURCE_MORE;
 }
 
-// Where this one ends, nothing but zeros may follow.
-static enum source_answer end_here(struct binlog_scan *scan, uint64_t behind)
+static enum source_answer scan_expect_end(struct binlog_scan *scan, uint64_t behind)
 {
     scan->end_at = behind;
     scan->ends = true;
     return SOURCE_MORE;
 }
 
-static void note_record(struct binlog_scan *scan, uint64_t end)
+static void scan_note_record(struct binlog_scan *scan, uint64_t end)
 {
-    pass_to(scan, end);
-    scan->last_number = file_of(scan)->number;
+    scan_pass_to(scan, end);
+    scan->last_number = scan_file(scan)->number;
     scan->last_end = end;
 }
 
-// The record is torn if nothing but zeros is behind `from`.
-static enum source_answer doubt(struct binlog_scan *scan, const struct found *found, uint64_t from)
+// The record is torn if only zeros follow `from`: look ahead to decide.
+static enum source_answer scan_suspect(struct binlog_scan *scan, const struct scan_record *found,
+                                       uint64_t from)
 {
     scan->doubted = true;
     scan->torn_id = found->fields.id;
     scan->torn_change = found->name.len == 0;
     scan->torn_end = from;
-    return end_here(scan, from);
+    return scan_expect_end(scan, from);
 }
 
-static enum source_answer leave_out(struct binlog_scan *scan, struct source_news *news)
+static enum source_answer scan_report_torn(struct binlog_scan *scan, struct source_news *news)
 {
     char name[BINLOG_FILE_NAME];
 
-    binlog_file_name(file_of(scan)->number, name);
+    binlog_file_name(scan_file(scan)->number, name);
     (void)source_damage(
         news, name, scan->at,
         scan->torn_change ? "a change of job %" PRIu64 ", perhaps its end, was being written when "
                             "beanstalkd ended; the job is as it was before"
                           : "job %" PRIu64 " was being written when beanstalkd ended",
         scan->torn_id);
-    note_record(scan, scan->torn_end);
+    scan_note_record(scan, scan->torn_end);
     return SOURCE_TORN;
 }
 
-static void note_blank(struct binlog_scan *scan)
-{
-    if (scan->blanks++ == 0) {
-        scan->first_blank = file_of(scan)->number;
-    }
-}
-
-static enum source_answer tell_blanks(struct binlog_scan *scan, struct source_news *news)
+static enum source_answer scan_report_blanks(struct binlog_scan *scan, struct source_news *news)
 {
     char name[BINLOG_FILE_NAME];
 
     binlog_file_name(scan->first_blank, name);
     (void)source_damage(news, name, 0,
-                        "nothing but zeros is in %" PRIu32 " files from this one on, and later "
-                        "files have records: jobs may be missing",
+                        "%" PRIu32 " files from this one on contain only zeros, but later files "
+                        "have records: jobs may be missing",
                         scan->blanks);
     scan->blanks = 0;
     return SOURCE_DAMAGE;
 }
 
-static enum source_answer look_at_end(struct binlog_scan *scan, struct source_news *news)
+static enum source_answer scan_check_end(struct binlog_scan *scan, struct source_news *news)
 {
     struct slice got;
-    enum source_answer answer = look(scan, scan->end_at, BINLOG_WINDOW, &got, news);
+    enum source_answer answer = scan_look(scan, scan->end_at, BINLOG_WINDOW, &got, news);
 
     if (answer != SOURCE_MORE) {
         return answer;
     }
     if (got.len == 0) {
         if (scan->doubted) {
-            return leave_out(scan, news);
+            return scan_report_torn(scan, news);
         }
         if (!scan->begun) {
-            note_blank(scan);
+            if (scan->blanks++ == 0) {
+                scan->first_blank = scan_file(scan)->number;
+            }
         }
-        return next_file(scan);
+        return scan_next_file(scan);
     }
-    if (!is_zero(got) && scan->doubted) {
+    if (!scan_is_zero(got) && scan->doubted) {
         scan->doubted = scan->ends = false;
         scan->followed = true;
         return SOURCE_MORE;
     }
-    if (!is_zero(got)) {
-        return give_up_file(scan, news, "there is no record, but not the end either");
+    if (!scan_is_zero(got)) {
+        return scan_skip_file(scan, news, "invalid data instead of a record");
     }
     scan->end_at += got.len;
     return SOURCE_MORE;
 }
 
-static enum source_answer refuse_version(const struct binlog_scan *scan, uint32_t version,
-                                         struct source_news *news)
+static enum source_answer scan_refuse_version(const struct binlog_scan *scan, uint32_t version,
+                                              struct source_news *news)
 {
     char name[BINLOG_FILE_NAME];
 
-    binlog_file_name(file_of(scan)->number, name);
+    binlog_file_name(scan_file(scan)->number, name);
     if (version > UINT16_MAX) {
-        return source_fail(news, "%s was written by a machine of another byte order", name);
+        return source_fail(news, "%s was written by a machine with another byte order", name);
     }
     return source_fail(news,
-                       "%s has format %" PRIu32 ", which this tandemd cannot read (5, 7 and 8 it "
-                       "can): have the beanstalkd that wrote it run, and take its jobs by "
+                       "%s has format %" PRIu32 ", but this tandemd reads only the formats 5, 7 "
+                       "and 8: start the beanstalkd that wrote it, and move its jobs with "
                        "`tandemctl migrate`",
                        name, version);
 }
 
-static enum source_answer begin_file(struct binlog_scan *scan, struct source_news *news)
+static enum source_answer scan_begin_file(struct binlog_scan *scan, struct source_news *news)
 {
-    const struct binlog_file *file = file_of(scan);
+    const struct binlog_file *file = scan_file(scan);
     uint32_t before = scan->file > 0 ? file[-1].number : file->number - 1;
     struct slice got;
     enum source_answer answer;
@@ -230,57 +331,57 @@ static enum source_answer begin_file(struct binlog_scan *scan, struct source_new
         return source_damage(news, name, 0, "%" PRIu32 " files from this one on are missing",
                              file->number - before - 1);
     }
-    answer = look(scan, 0, BINLOG_VERSION_SIZE, &got, news);
+    answer = scan_look(scan, 0, BINLOG_VERSION_SIZE, &got, news);
     if (answer != SOURCE_MORE) {
         return answer;
     }
-    // It was made, and nothing was written to it.
-    if (is_zero(got)) {
-        return end_here(scan, 0);
+    // A new file.
+    if (scan_is_zero(got)) {
+        return scan_expect_end(scan, 0);
     }
     if (got.len < BINLOG_VERSION_SIZE) {
-        return give_up_file(scan, news, "it is cut off");
+        return scan_skip_file(scan, news, "the file is truncated");
     }
     memcpy(&version, got.ptr, sizeof version);
     if (!binlog_layout_find(version, &scan->layout)) {
-        // Nothing is wrong with a file that another program can read.
+        // A credible version is a file that another program can read, not damage.
         return binlog_version_is_credible(version)
-                   ? refuse_version(scan, version, news)
-                   : give_up_file(scan, news, "it does not begin with the version of a format");
+                   ? scan_refuse_version(scan, version, news)
+                   : scan_skip_file(scan, news, "it does not begin with a format version");
     }
     scan->versions[scan->file] = (uint8_t)version;
     scan->begun = true;
-    pass_to(scan, BINLOG_VERSION_SIZE);
+    scan_pass_to(scan, BINLOG_VERSION_SIZE);
     return SOURCE_MORE;
 }
 
-// All that stands before a body. JOB: there is a record.
-static enum source_answer find_record(struct binlog_scan *scan, struct found *found,
-                                      struct source_news *news)
+// Reads all of a record that comes before the body. JOB: there is a record.
+static enum source_answer scan_record_head(struct binlog_scan *scan, struct scan_record *found,
+                                           struct source_news *news)
 {
     static const struct siphash_key key = {{1, 2}};
     const struct binlog_layout *layout = &scan->layout;
     struct slice got;
-    enum source_answer answer = look(scan, scan->at, BINLOG_HEAD_MAX, &got, news);
+    enum source_answer answer = scan_look(scan, scan->at, BINLOG_HEAD_MAX, &got, news);
     uint64_t name_len;
     size_t before;
 
     if (answer != SOURCE_MORE) {
         return answer;
     }
-    if (got.len < BINLOG_HEAD_MAX && is_zero(got)) {
-        return next_file(scan);
+    if (got.len < BINLOG_HEAD_MAX && scan_is_zero(got)) {
+        return scan_next_file(scan);
     }
     if (got.len < layout->length_size) {
-        return give_up_file(scan, news, "a record is cut off");
+        return scan_skip_file(scan, news, "a record is truncated");
     }
     name_len = binlog_name_length(layout, got.ptr);
     if (name_len > BINLOG_NAME_MAX) {
-        return give_up_file(scan, news, "the name of a tube is too long");
+        return scan_skip_file(scan, news, "the name of a tube is too long");
     }
     before = layout->length_size + (size_t)name_len;
     if (got.len < before + layout->fields_size) {
-        return give_up_file(scan, news, "a record is cut off");
+        return scan_skip_file(scan, news, "a record is truncated");
     }
     binlog_fields_read(layout, got.ptr + before, &found->fields);
     found->head = before + layout->fields_size;
@@ -288,15 +389,15 @@ static enum source_answer find_record(struct binlog_scan *scan, struct found *fo
     found->fields_at = scan->at + before;
     found->mark = siphash(&key, got.ptr + before, layout->fields_size);
     if (found->fields.id == 0) {
-        return is_zero(slice_of(got.ptr + before, layout->fields_size))
-                   ? end_here(scan, scan->at + found->head)
-                   : give_up_file(scan, news, "a record has no id");
+        return scan_is_zero(slice_of(got.ptr + before, layout->fields_size))
+                   ? scan_expect_end(scan, scan->at + found->head)
+                   : scan_skip_file(scan, news, "a record has no id");
     }
     return SOURCE_JOB;
 }
 
-static void note_change(const struct binlog_scan *scan, const struct found *found,
-                        struct binlog_job *job)
+static void scan_note_change(const struct binlog_scan *scan, const struct scan_record *found,
+                             struct binlog_job *job)
 {
     job->last_file = (uint32_t)scan->file;
     job->last_at = found->fields_at;
@@ -304,21 +405,22 @@ static void note_change(const struct binlog_scan *scan, const struct found *foun
     job->buried = found->fields.state == BINLOG_BURIED;
 }
 
-// Damage to this record alone.
-static enum source_answer pass_over(struct binlog_scan *scan, const struct found *found,
-                                    struct source_news *news, const char *what)
+// Reports damage to this record, and skips only the record.
+static enum source_answer scan_skip_record(struct binlog_scan *scan,
+                                           const struct scan_record *found,
+                                           struct source_news *news, const char *what)
 {
     char name[BINLOG_FILE_NAME];
 
-    binlog_file_name(file_of(scan)->number, name);
+    binlog_file_name(scan_file(scan)->number, name);
     (void)source_damage(news, name, scan->at, "job %" PRIu64 ": %s", found->fields.id, what);
-    note_record(scan, found->end);
+    scan_note_record(scan, found->end);
     return SOURCE_DAMAGE;
 }
 
-// Whether there is a page boundary in the record, at `most` at most, from which on it is in zeros.
-static enum source_answer look_for_tear(struct binlog_scan *scan, uint64_t most, uint64_t end,
-                                        bool *torn, struct source_news *news)
+// Whether the record is zeros from a page boundary on, which is at `most` or before.
+static enum source_answer scan_look_for_tear(struct binlog_scan *scan, uint64_t most, uint64_t end,
+                                             bool *torn, struct source_news *news)
 {
     uint64_t page = most / PAGE_SIZE * PAGE_SIZE;
     struct slice got;
@@ -328,43 +430,44 @@ static enum source_answer look_for_tear(struct binlog_scan *scan, uint64_t most,
     if (page <= scan->at) {
         return SOURCE_MORE;
     }
-    answer = look(scan, page, (size_t)(end - page), &got, news);
-    *torn = answer == SOURCE_MORE && got.len == end - page && is_zero(got);
+    answer = scan_look(scan, page, (size_t)(end - page), &got, news);
+    *torn = answer == SOURCE_MORE && got.len == end - page && scan_is_zero(got);
     return answer;
 }
 
-static enum source_answer judge_crc(struct binlog_scan *scan, const struct found *found,
-                                    struct source_news *news)
+static enum source_answer scan_compare_crc(struct binlog_scan *scan,
+                                           const struct scan_record *found,
+                                           struct source_news *news)
 {
     struct slice got;
     enum source_answer answer =
-        look(scan, found->end - BINLOG_CRC_SIZE, BINLOG_CRC_SIZE, &got, news);
+        scan_look(scan, found->end - BINLOG_CRC_SIZE, BINLOG_CRC_SIZE, &got, news);
     bool torn;
 
     if (answer != SOURCE_MORE) {
         return answer;
     }
     if (got.len < BINLOG_CRC_SIZE) {
-        return give_up_file(scan, news, "a record is cut off");
+        return scan_skip_file(scan, news, "a record is truncated");
     }
     scan->checked = binlog_crc_read(got.ptr) == scan->crc;
     if (scan->checked) {
         return SOURCE_MORE;
     }
-    torn = is_zero(got);
+    torn = scan_is_zero(got);
     if (!torn) {
-        answer = look_for_tear(scan, found->end - 1, found->end, &torn, news);
+        answer = scan_look_for_tear(scan, found->end - 1, found->end, &torn, news);
     }
     if (answer != SOURCE_MORE) {
         return answer;
     }
-    return torn && !scan->followed ? doubt(scan, found, found->end)
-                                   : pass_over(scan, found, news, "its CRC is wrong");
+    return torn && !scan->followed ? scan_suspect(scan, found, found->end)
+                                   : scan_skip_record(scan, found, news, "its CRC is wrong");
 }
 
-// Some of the record at a time. MORE: to be called again, or it is right.
-static enum source_answer check_crc(struct binlog_scan *scan, const struct found *found,
-                                    struct source_news *news)
+// Checks a window of the record per call. MORE: call again, or the CRC is correct.
+static enum source_answer scan_check_crc(struct binlog_scan *scan, const struct scan_record *found,
+                                         struct source_news *news)
 {
     uint64_t from = scan->at + scan->summed;
     uint64_t left = found->end - BINLOG_CRC_SIZE - from;
@@ -372,39 +475,40 @@ static enum source_answer check_crc(struct binlog_scan *scan, const struct found
     enum source_answer answer;
 
     if (left == 0) {
-        return judge_crc(scan, found, news);
+        return scan_compare_crc(scan, found, news);
     }
-    answer = look(scan, from, left < BINLOG_WINDOW ? (size_t)left : BINLOG_WINDOW, &got, news);
+    answer = scan_look(scan, from, left < BINLOG_WINDOW ? (size_t)left : BINLOG_WINDOW, &got, news);
     if (answer == SOURCE_MORE && got.len == 0) {
-        return give_up_file(scan, news, "a record is cut off");
+        return scan_skip_file(scan, news, "a record is truncated");
     }
     scan->crc = binlog_crc(scan->crc, got.ptr, got.len);
     scan->summed += got.len;
     return answer;
 }
 
-// beanstalkd writes the body by itself, after everything else.
-static enum source_answer take_full(struct binlog_scan *scan, const struct found *found,
-                                    struct binlog_job *job, struct source_news *news)
+// beanstalkd writes the body last, in a write of its own.
+static enum source_answer scan_take_full(struct binlog_scan *scan, const struct scan_record *found,
+                                         struct binlog_job *job, struct source_news *news)
 {
     uint64_t body_end = found->end - scan->layout.crc_size;
     struct slice end;
     enum source_answer answer;
 
-    if (!binlog_name_is_good(found->name.ptr, found->name.len)) {
-        return give_up_file(scan, news, "the name of a tube is impossible");
+    if (!binlog_name_is_valid(found->name.ptr, found->name.len)) {
+        return scan_skip_file(scan, news, "a tube has an invalid name");
     }
-    answer = look(scan, body_end - BINLOG_BODY_END, BINLOG_BODY_END, &end, news);
+    answer = scan_look(scan, body_end - BINLOG_BODY_END, BINLOG_BODY_END, &end, news);
     if (answer != SOURCE_MORE) {
         return answer;
     }
     if (end.len < BINLOG_BODY_END || (end.ptr[1] == 0 && (end.ptr[0] == 0 || end.ptr[0] == '\r'))) {
         return scan->followed || scan->layout.crc_size > 0
-                   ? pass_over(scan, found, news, "its body ends in zeros, and more follows")
-                   : doubt(scan, found, found->end);
+                   ? scan_skip_record(scan, found, news,
+                                      "its body ends in zeros, but other records follow")
+                   : scan_suspect(scan, found, found->end);
     }
     if (memcmp(end.ptr, "\r\n", BINLOG_BODY_END) != 0) {
-        return give_up_file(scan, news, "a body has not the end that it must have");
+        return scan_skip_file(scan, news, "a body does not end with CR LF");
     }
     job = job ? job : binlog_index_add(scan->index, found->fields.id);
     if (!job) {
@@ -413,112 +517,114 @@ static enum source_answer take_full(struct binlog_scan *scan, const struct found
     job->full_file = (uint32_t)scan->file;
     job->full_at = scan->at;
     job->body_size = found->fields.body_size;
-    note_change(scan, found, job);
-    note_record(scan, found->end);
+    scan_note_change(scan, found, job);
+    scan_note_record(scan, found->end);
     return SOURCE_MORE;
 }
 
-// A deletion, or what seems to be one. It is the whole end of a job: a change that was torn before
-// the byte of the state reads the same.
-static enum source_answer take_deletion(struct binlog_scan *scan, const struct found *found,
-                                        struct binlog_job *job, struct source_news *news)
+// A change that was torn before the byte of the state looks like a deletion.
+static enum source_answer scan_take_deletion(struct binlog_scan *scan,
+                                             const struct scan_record *found,
+                                             struct binlog_job *job, struct source_news *news)
 {
     if (scan->layout.crc_size == 0 && !scan->followed) {
         bool torn;
         enum source_answer answer =
-            look_for_tear(scan, found->fields_at + BINLOG_STATE_AT, found->end, &torn, news);
+            scan_look_for_tear(scan, found->fields_at + BINLOG_STATE_AT, found->end, &torn, news);
 
         if (answer != SOURCE_MORE || torn) {
-            return torn ? doubt(scan, found, found->end) : answer;
+            return torn ? scan_suspect(scan, found, found->end) : answer;
         }
     }
     binlog_index_remove(scan->index, job);
-    note_record(scan, found->end);
+    scan_note_record(scan, found->end);
     return SOURCE_MORE;
 }
 
-static enum source_answer take_short(struct binlog_scan *scan, const struct found *found,
-                                     struct binlog_job *job, struct source_news *news)
+static enum source_answer scan_take_short(struct binlog_scan *scan, const struct scan_record *found,
+                                          struct binlog_job *job, struct source_news *news)
 {
     if (found->fields.state == BINLOG_DELETED) {
-        return take_deletion(scan, found, job, news);
+        return scan_take_deletion(scan, found, job, news);
     }
     if (found->fields.body_size != job->body_size) {
-        return give_up_file(scan, news, "the length of a body has changed");
+        return scan_skip_file(scan, news, "the length of a body has changed");
     }
-    note_change(scan, found, job);
-    note_record(scan, found->end);
+    scan_note_change(scan, found, job);
+    scan_note_record(scan, found->end);
     return SOURCE_MORE;
 }
 
-// Where the record ends, as far as it can be right. MORE: it can.
-static enum source_answer find_end(struct binlog_scan *scan, struct found *found,
-                                   struct source_news *news)
+// Computes the end of the record. MORE: it is plausible.
+static enum source_answer scan_find_end(struct binlog_scan *scan, struct scan_record *found,
+                                        struct source_news *news)
 {
-    uint64_t size = file_of(scan)->size;
+    uint64_t size = scan_file(scan)->size;
     uint64_t body = 0;
 
-    // No job begins with its end.
+    // A full record never describes a deleted job.
     if (found->name.len > 0 && found->fields.state == BINLOG_DELETED) {
-        return scan->followed ? give_up_file(scan, news, "a job is in no state that it can be in")
-                              : doubt(scan, found, scan->at + found->head);
+        return scan->followed ? scan_skip_file(scan, news, "a job has an impossible state")
+                              : scan_suspect(scan, found, scan->at + found->head);
     }
     if (found->name.len > 0) {
         body = (uint64_t)found->fields.body_size;
         if (found->fields.body_size < BINLOG_BODY_END || body > size) {
-            return give_up_file(scan, news, "a body has an impossible length");
+            return scan_skip_file(scan, news, "a body has an impossible length");
         }
     }
     found->end = scan->at + found->head + body + scan->layout.crc_size;
-    return found->end > size ? give_up_file(scan, news,
-                                            found->name.len > 0 ? "a body has an impossible length"
-                                                                : "a record is cut off")
-                             : SOURCE_MORE;
+    return found->end > size
+               ? scan_skip_file(scan, news,
+                                found->name.len > 0 ? "a body has an impossible length"
+                                                    : "a record is truncated")
+               : SOURCE_MORE;
 }
 
-static enum source_answer take_record(struct binlog_scan *scan, struct found *found,
-                                      struct source_news *news)
+static enum source_answer scan_take_record(struct binlog_scan *scan, struct scan_record *found,
+                                           struct source_news *news)
 {
-    struct binlog_job *job = binlog_index_find(scan->index, found->fields.id);
-    enum source_answer answer = find_end(scan, found, news);
+    struct binlog_job *job = id_map_find(&scan->index->jobs, found->fields.id);
+    enum source_answer answer = scan_find_end(scan, found, news);
 
     if (answer != SOURCE_MORE || scan->doubted) {
         return answer;
     }
     if (scan->layout.crc_size > 0 && !scan->checked) {
-        return check_crc(scan, found, news);
+        return scan_check_crc(scan, found, news);
     }
-    // Its full record was in a file that is gone, since it was deleted, or moved to a later one.
+    // A change of a job whose full record was in a removed file: the job was deleted, or its record
+    // was moved to a later file.
     if (!job && found->name.len == 0) {
-        note_record(scan, found->end);
+        scan_note_record(scan, found->end);
         return SOURCE_MORE;
     }
-    if (found->fields.id > ID_MOST || found->fields.state > BINLOG_DELAYED) {
-        return give_up_file(scan, news, "a job is in no state that it can be in");
+    if (found->fields.id > BINLOG_ID_MAX || found->fields.state > BINLOG_DELAYED) {
+        return scan_skip_file(scan, news, "a job has an impossible state");
     }
-    return found->name.len > 0 ? take_full(scan, found, job, news)
-                               : take_short(scan, found, job, news);
+    return found->name.len > 0 ? scan_take_full(scan, found, job, news)
+                               : scan_take_short(scan, found, job, news);
 }
 
-static enum source_answer step(struct binlog_scan *scan, struct source_news *news)
+static enum source_answer scan_step(struct binlog_scan *scan, struct source_news *news)
 {
-    struct found found = {.head = 0};
+    struct scan_record found = {.head = 0};
     enum source_answer answer;
 
     if (scan->ends) {
-        return look_at_end(scan, news);
+        return scan_check_end(scan, news);
     }
     if (!scan->begun) {
-        return begin_file(scan, news);
+        return scan_begin_file(scan, news);
     }
-    answer = find_record(scan, &found, news);
+    answer = scan_record_head(scan, &found, news);
     if (answer != SOURCE_JOB) {
         return answer;
     }
-    return scan->blanks > 0 ? tell_blanks(scan, news) : take_record(scan, &found, news);
+    return scan->blanks > 0 ? scan_report_blanks(scan, news) : scan_take_record(scan, &found, news);
 }
 
-enum source_answer binlog_scan_go_on(struct binlog_scan *scan, struct source_news *news)
+enum source_answer binlog_scan_continue(struct binlog_scan *scan, struct source_news *news)
 {
     uint64_t most = scan->window.reads + SLICE_BYTES;
 
@@ -528,7 +634,7 @@ enum source_answer binlog_scan_go_on(struct binlog_scan *scan, struct source_new
         if (scan->file == scan->dir->count) {
             return SOURCE_END;
         }
-        answer = step(scan, news);
+        answer = scan_step(scan, news);
         if (answer != SOURCE_MORE) {
             return answer;
         }

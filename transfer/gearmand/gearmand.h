@@ -2,16 +2,16 @@
 #ifndef TANDEM_TRANSFER_GEARMAND_GEARMAND_H
 #define TANDEM_TRANSFER_GEARMAND_GEARMAND_H
 
-// The persistent queues of gearmand (1.1), as sources of jobs: a table with a row for each job in
-// the background, of `unique_key`, `function_name`, `priority` (0 high, 1 normal, 2 low), `data`
-// and `when_to_run` (seconds since 1970; 0: at once; older tables lack it). The rows are taken in
-// the order in which gearmand reads them when it starts, and nothing is changed.
+// The persistent queues of gearmand (1.1), as sources of jobs: a table with a row for each
+// background job, with `unique_key`, `function_name`, `priority` (0 high, 1 normal, 2 low), `data`
+// and `when_to_run` (seconds since 1970, 0 for at once; missing in older tables). The rows are read
+// in the order in which gearmand reads them when it starts. Nothing is changed.
 //
-// The function is the queue, the unique key the key: one that a client library has made up, too,
-// since nobody can tell it from another. A job without one has none, and `-` stands for its data,
-// as in the protocol.
+// The function becomes the queue, and the unique key the key, also if a client library generated
+// it: it looks the same. A job with an empty unique key has no key; `-` stands for the data, as in
+// the protocol.
 //
-// Behind the place may stand `?table=NAME`, where it is not the one that gearmand names by default.
+// A place may end with `?table=NAME`. Without it, the table has the default name of gearmand.
 
 #include "transfer/source.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "transfer/gearmand/mysql_dump.h"
+// gearmand-mysql-dump:FILE, a dump of gearmand's table (dump_read.h). A dump that does not name the
+// table is refused, because it is a dump of something else.
+
+#include "transfer/gearmand/gearmand.h"
 
 #include "core/base/macros.h"
 
@@ -14,34 +17,34 @@
 struct dump_rows {
     struct rows rows;
     char *path;
-    FILE *file; // NULL: there is none
+    FILE *file; // NULL: the file is missing
     struct dump_read read;
 };
 
-static struct dump_rows *of(const struct rows *rows)
+static struct dump_rows *dump_rows_of(const struct rows *rows)
 {
     return container_of((struct rows *)(uintptr_t)rows, struct dump_rows, rows);
 }
 
-static enum source_answer read_row(struct rows *rows, struct row *row, struct source_news *news)
+static enum source_answer dump_rows_read(struct rows *rows, struct row *row,
+                                         struct source_news *news)
 {
-    struct dump_rows *dr = of(rows);
+    struct dump_rows *dr = dump_rows_of(rows);
     enum source_answer answer;
 
     if (!dr->file) {
-        return source_fail(news, "%.200s: there is no such file", dr->path);
+        return source_fail(news, "%.200s does not exist", dr->path);
     }
     answer = dump_read_next(&dr->read, row, news);
     if (answer == SOURCE_END && !dr->read.named) {
-        return source_fail(news, "%.120s: there is no table %s in this dump", dr->path,
-                           dr->rows.table);
+        return source_fail(news, "%.120s: the dump has no table %s", dr->path, dr->rows.table);
     }
     return answer;
 }
 
-static bool rewind_rows(struct rows *rows, struct source_news *news)
+static bool dump_rows_rewind(struct rows *rows, struct source_news *news)
 {
-    struct dump_rows *dr = of(rows);
+    struct dump_rows *dr = dump_rows_of(rows);
 
     if (fseeko(dr->file, 0, SEEK_SET) != 0) {
         (void)source_fail(news, "%.160s: %s", dr->path, strerror(errno));
@@ -51,14 +54,14 @@ static bool rewind_rows(struct rows *rows, struct source_news *news)
     return true;
 }
 
-static bool stamp(const struct rows *rows, char *to, size_t size)
+static bool dump_rows_stamp(const struct rows *rows, char *to, size_t size)
 {
-    return rows_stamp_file(of(rows)->path, to, size);
+    return rows_stamp_file(dump_rows_of(rows)->path, to, size);
 }
 
-static void progress(const struct rows *rows, struct source_progress *progress)
+static void dump_rows_progress(const struct rows *rows, struct source_progress *progress)
 {
-    const struct dump_rows *dr = of(rows);
+    const struct dump_rows *dr = dump_rows_of(rows);
     struct stat about;
 
     if (dr->file && fstat(fileno(dr->file), &about) == 0) {
@@ -67,14 +70,14 @@ static void progress(const struct rows *rows, struct source_progress *progress)
     }
 }
 
-static const char *path_of(const struct rows *rows)
+static const char *dump_rows_path(const struct rows *rows)
 {
-    return of(rows)->path;
+    return dump_rows_of(rows)->path;
 }
 
-static void close_rows(struct rows *rows)
+static void dump_rows_close(struct rows *rows)
 {
-    struct dump_rows *dr = of(rows);
+    struct dump_rows *dr = dump_rows_of(rows);
 
     if (dr->file) {
         (void)fclose(dr->file);
@@ -84,16 +87,16 @@ static void close_rows(struct rows *rows)
     free(dr);
 }
 
-static const struct rows_ops ops = {
-    .read = read_row,
-    .rewind = rewind_rows,
-    .stamp = stamp,
-    .progress = progress,
-    .path = path_of,
-    .close = close_rows,
+static const struct rows_ops dump_rows_ops = {
+    .read = dump_rows_read,
+    .rewind = dump_rows_rewind,
+    .stamp = dump_rows_stamp,
+    .progress = dump_rows_progress,
+    .path = dump_rows_path,
+    .close = dump_rows_close,
 };
 
-struct source *gearmand_mysql_dump_open(const char *place, struct source_news *news)
+static struct source *dump_rows_open(const char *place, struct source_news *news)
 {
     struct dump_rows *dr = calloc(1, sizeof *dr);
     bool good;
@@ -102,7 +105,7 @@ struct source *gearmand_mysql_dump_open(const char *place, struct source_news *n
         (void)source_fail(news, "out of memory");
         return NULL;
     }
-    dr->rows.ops = &ops;
+    dr->rows.ops = &dump_rows_ops;
     dr->path = rows_place(place, "gearman_queue", dr->rows.table, news);
     good = dr->path && rows_may_be_file(dr->path, news);
     dr->file = good ? fopen(dr->path, "re") : NULL;
@@ -110,9 +113,11 @@ struct source *gearmand_mysql_dump_open(const char *place, struct source_news *n
         if (good) {
             (void)source_fail(news, "%.160s: %s", dr->path, strerror(errno));
         }
-        close_rows(&dr->rows);
+        dump_rows_close(&dr->rows);
         return NULL;
     }
     dump_read_begin(&dr->read, dr->file, dr->rows.table);
     return rows_source(&dr->rows, news);
 }
+
+const struct source_kind gearmand_mysql_dump_source = {"gearmand-mysql-dump", dump_rows_open};
