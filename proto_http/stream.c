@@ -4,7 +4,7 @@
 #include "core/base/macros.h"
 #include "core/base/memory.h"
 #include "http1/http1_answer.h"
-#include "proto_common/json_body.h"
+#include "json/json_body.h"
 #include "proto_common/unread.h"
 
 #include "proto_http/web_answer.h"

@@ -6,7 +6,7 @@
 #include "http1/http1_answer.h"
 #include "http1/reply.h"
 #include "proto_common/field_name.h"
-#include "proto_common/json_body.h"
+#include "json/json_body.h"
 
 #include <stdio.h>
 #include <stdlib.h>

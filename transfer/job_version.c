@@ -4,10 +4,10 @@
 #include "core/base/siphash.h"
 #include "core/types.h"
 
-// Of a long body, the ends and the length stand for the whole: a version costs the same for all.
+// Of a long body, only the length and both ends are hashed, so that the cost is limited.
 #define BODY_END ((size_t)4096)
 
-// The key need not be secret: a client that makes two jobs look alike harms only these two.
+// The key is not secret: a client that constructs two jobs with equal hashes harms only these two.
 static uint64_t hash_on(uint64_t before, const char *ptr, size_t len)
 {
     const struct siphash_key key = {{UINT64_C(0x6a6f622d76657273), before}};
@@ -35,8 +35,8 @@ uint64_t job_contents(const struct job_image *image)
     return hash_slice(hash, slice_of(body.ptr + body.len - BODY_END, BODY_END));
 }
 
-// To the nearest: moments that were given in whole seconds, as most are, come back from the
-// monotonic clock a little earlier or later.
+// Rounds to the nearest second: most times were given in whole seconds, and after a conversion by
+// the monotonic clock they are slightly earlier or later.
 static uint64_t whole_seconds(nsec_t at)
 {
     return (uint64_t)at / NSEC_PER_SEC + ((uint64_t)at % NSEC_PER_SEC >= NSEC_PER_SEC / 2);

@@ -19,7 +19,7 @@
 
 uint64_t job_version(const struct job_image *image);
 
-// What stays the same for the job's whole life in its queue, without its id.
+// A hash of the parts that never change while the job is in its queue, without its id.
 uint64_t job_contents(const struct job_image *image);
 
 // As text: 16 hexadecimal digits, lower case.

@@ -38,7 +38,7 @@ bool source_real_path(const char *path, char *to, size_t size)
     int needed = -1;
 
     while (begin && !real && len > 0) {
-        // Without its last name.
+        // Remove the last name of the path.
         while (len > 0 && begin[len - 1] == '/') {
             len--;
         }
@@ -62,15 +62,15 @@ bool source_real_path(const char *path, char *to, size_t size)
     return needed >= 0 && (size_t)needed < size;
 }
 
-static void name_kinds(const struct source_kind *const *kinds, const char *text,
-                       struct source_news *news)
+static void source_fail_kind(const struct source_kind *const *kinds, const char *text,
+                             struct source_news *news)
 {
     size_t len;
 
-    // Not the place: it may hold a password.
+    // Without the place, which may contain a password.
     int shown = (int)strcspn(text, ":");
 
-    (void)source_fail(news, "`%.*s%s` is not KIND:PLACE, where KIND is one of",
+    (void)source_fail(news, "`%.*s%s` is not KIND:PLACE with one of these kinds:",
                       shown < 80 ? shown : 80, text, text[strcspn(text, ":")] ? ":..." : "");
     for (; *kinds; kinds++) {
         len = strlen(news->what);
@@ -78,9 +78,8 @@ static void name_kinds(const struct source_kind *const *kinds, const char *text,
     }
 }
 
-// The place begins behind the colon.
-static const struct source_kind *find_kind(const struct source_kind *const *kinds, const char *text,
-                                           struct source_news *news)
+static const struct source_kind *source_find_kind(const struct source_kind *const *kinds,
+                                                  const char *text, struct source_news *news)
 {
     size_t len = strcspn(text, ":");
     const struct source_kind *const *kind = kinds;
@@ -89,7 +88,7 @@ static const struct source_kind *find_kind(const struct source_kind *const *kind
         kind++;
     }
     if (!*kind || text[len] == '\0' || text[len + 1] == '\0') {
-        name_kinds(kinds, text, news);
+        source_fail_kind(kinds, text, news);
         return NULL;
     }
     return *kind;
@@ -98,13 +97,13 @@ static const struct source_kind *find_kind(const struct source_kind *const *kind
 bool source_check(const struct source_kind *const *kinds, const char *text,
                   struct source_news *news)
 {
-    return find_kind(kinds, text, news) != NULL;
+    return source_find_kind(kinds, text, news) != NULL;
 }
 
 struct source *source_open(const struct source_kind *const *kinds, const char *text,
                            struct source_news *news)
 {
-    const struct source_kind *kind = find_kind(kinds, text, news);
+    const struct source_kind *kind = source_find_kind(kinds, text, news);
 
     return kind ? kind->open(text + strlen(kind->name) + 1, news) : NULL;
 }

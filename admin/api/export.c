@@ -4,7 +4,7 @@
 #include "core/base/memory.h"
 #include "core/broker.h"
 #include "core/record.h"
-#include "proto_common/json_body.h"
+#include "json/json_body.h"
 
 #include "transfer/job_line.h"
 #include "transfer/job_version.h"

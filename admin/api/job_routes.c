@@ -5,7 +5,7 @@
 #include "core/base/memory.h"
 #include "core/broker.h"
 #include "http1/reply.h"
-#include "proto_common/json_body.h"
+#include "json/json_body.h"
 
 #include "admin/api/api_input.h"
 #include "admin/api/api_routes.h"

@@ -220,7 +220,7 @@ static void read_operation_plan(struct input *input, struct operation_plan *plan
     }
     if (input_part(input, "filter", &filter)) {
         read_job_filter(&filter, &sweep->filter);
-        if (plan->action >= OPERATION_PAUSE && json_object_size(filter.body) > 0) {
+        if (plan->action >= OPERATION_PAUSE && json_object_size(filter.json.object) > 0) {
             input_blame(&filter, 400, "pause and resume take no filter");
         }
     }

@@ -143,7 +143,7 @@ static void read_policy_keys(struct policy_request *request)
     policy->has_position =
         input_number(&request->input, POSITION_KEY, POSITION_MOST, &policy->position);
     policy->assignments = request->assignments;
-    json_object_foreach(request->input.body, key, value)
+    json_object_foreach(request->input.json.object, key, value)
     {
         struct introspect_assignment *assignment = &request->assignments[policy->count];
 

@@ -19,33 +19,8 @@
 #define DOCUMENT_PARTS_MOST 200
 
 //
-// Parsing, without a request
+// Parsing of a query, without a request
 //
-
-// Returns the end of the string that begins here, or the end of the text.
-static const char *skip_json_string(const char *at, const char *end)
-{
-    for (at++; at < end && *at != '"'; at++) {
-        if (*at == '\\' && at + 1 < end) {
-            at++;
-        }
-    }
-    return at < end ? at + 1 : end;
-}
-
-bool json_parts_fit(struct slice text, size_t most)
-{
-    const char *at = text.ptr;
-    const char *end = slice_end(text);
-    size_t parts = 1;
-
-    while (at < end && parts <= most) {
-        // Each of these is followed by another part.
-        parts += *at == ',' || *at == ':' || *at == '[' || *at == '{';
-        at = *at == '"' ? skip_json_string(at, end) : at + 1;
-    }
-    return parts <= most;
-}
 
 enum query_found query_get(struct slice query, const char *name, struct query_value *value)
 {
@@ -63,25 +38,13 @@ enum query_found query_get(struct slice query, const char *name, struct query_va
     return QUERY_ABSENT;
 }
 
-// Whether the text is in the list, which ends with NULL; then sets its index.
-static bool find_in_list(struct slice text, const char *const *list, size_t *place)
-{
-    for (size_t i = 0; list[i]; i++) {
-        if (slice_equal(text, slice_str(list[i]))) {
-            *place = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 bool query_known(struct slice query, const char *const *names, struct slice *unknown)
 {
     struct slice text;
     size_t place;
 
     while (http1_query_next(&query, unknown, &text)) {
-        if (!find_in_list(*unknown, names, &place)) {
+        if (!json_list_find(*unknown, names, &place)) {
             return false;
         }
     }
@@ -94,17 +57,19 @@ bool query_known(struct slice query, const char *const *names, struct slice *unk
 
 void input_blame(struct input *input, unsigned status, const char *format, ...)
 {
+    char why[JSON_READER_WHY];
     va_list args;
 
-    if (input->status) {
+    if (!input_good(input)) {
         return;
     }
     input->status = status;
     va_start(args, format);
     // The analyzer takes the list for uninitialized.
     // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized)
-    (void)vsnprintf(input->why, sizeof input->why, format, args);
+    (void)vsnprintf(why, sizeof why, format, args);
     va_end(args);
+    json_reader_blame(&input->json, "%s", why);
 }
 
 void input_begin_query(struct input *input, struct http1_conn *conn)
@@ -132,6 +97,8 @@ static void read_document(struct input *input, struct slice body, size_t most)
         input_blame(input, 400, "the body is not valid JSON: line %d: %s", error.line, error.text);
     } else if (!json_is_object(input->body)) {
         input_blame(input, 400, "the body is not an object");
+    } else {
+        input->json.object = input->body;
     }
 }
 
@@ -159,16 +126,17 @@ void input_end(struct input *input)
 {
     json_decref(input->body);
     input->body = NULL;
+    input->json.object = NULL;
 }
 
 bool input_good(const struct input *input)
 {
-    return input->status == 0;
+    return !input->json.bad;
 }
 
 enum http1_next input_refuse(const struct input *input)
 {
-    return admin_refuse_text(input->conn, input->status, input->why);
+    return admin_refuse_text(input->conn, input->status ? input->status : 400, input->json.why);
 }
 
 //
@@ -177,40 +145,7 @@ enum http1_next input_refuse(const struct input *input)
 
 void input_members(struct input *input, const char *const *names)
 {
-    const char *key;
-    json_t *value;
-
-    if (!input_good(input) || !input->body) {
-        return;
-    }
-    json_object_foreach(input->body, key, value)
-    {
-        size_t place;
-
-        if (!find_in_list(slice_str(key), names, &place)) {
-            input_blame(input, 400, "%.60s is not a known member", key);
-        }
-    }
-}
-
-static json_t *input_member(const struct input *input, const char *name)
-{
-    return input_good(input) ? json_object_get(input->body, name) : NULL;
-}
-
-bool input_text(struct input *input, const char *name, struct slice *text)
-{
-    json_t *value = input_member(input, name);
-
-    if (!value) {
-        return false;
-    }
-    if (!json_is_string(value)) {
-        input_blame(input, 400, "%s is not a string", name);
-        return false;
-    }
-    *text = slice_of(json_string_value(value), json_string_length(value));
-    return true;
+    json_reader_known(&input->json, names);
 }
 
 // Clients write the names `.` and `..` with a leading NUL, which no name contains: HTTP clients
@@ -248,131 +183,28 @@ bool input_queue(struct input *input, struct slice *queue)
     return true;
 }
 
-bool input_number(struct input *input, const char *name, uint64_t most, uint64_t *number)
-{
-    json_t *value = input_member(input, name);
-
-    if (!value) {
-        return false;
-    }
-    if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-        (uint64_t)json_integer_value(value) > most) {
-        input_blame(input, 400, "%s is not an integer from 0 to %" PRIu64, name, most);
-        return false;
-    }
-    *number = (uint64_t)json_integer_value(value);
-    return true;
-}
-
 bool input_seconds(struct input *input, const char *name, nsec_t *span)
 {
-    json_t *value = input_member(input, name);
     double seconds;
 
-    if (!value) {
-        return false;
-    }
-    seconds = json_number_value(value);
-    if (!json_is_number(value) || !(seconds >= 0 && seconds <= SECONDS_MOST)) {
-        input_blame(input, 400, "%s is not a valid number of seconds", name);
+    if (!json_reader_seconds(&input->json, name, SECONDS_MOST, &seconds)) {
         return false;
     }
     *span = (nsec_t)(seconds * (double)NSEC_PER_SEC);
     return true;
 }
 
-bool input_flag(struct input *input, const char *name, bool *flag)
-{
-    json_t *value = input_member(input, name);
-
-    if (!value) {
-        return false;
-    }
-    if (!json_is_boolean(value)) {
-        input_blame(input, 400, "%s is not true or false", name);
-        return false;
-    }
-    *flag = json_is_true(value);
-    return true;
-}
-
-// The index of the text in the list of allowed values.
-static bool input_find_word(struct input *input, const char *name, struct slice text,
-                            const char *const *words, size_t *place)
-{
-    char allowed[sizeof input->why] = "";
-    size_t len = 0;
-
-    if (find_in_list(text, words, place)) {
-        return true;
-    }
-    for (size_t i = 0; words[i] && len < sizeof allowed; i++) {
-        len += (size_t)snprintf(allowed + len, sizeof allowed - len, "%s%s", i > 0 ? ", " : "",
-                                words[i]);
-    }
-    input_blame(input, 400, "%s: %.*s is not one of the allowed values: %s", name,
-                text.len < 60 ? (int)text.len : 60, text.ptr, allowed);
-    return false;
-}
-
-bool input_word(struct input *input, const char *name, const char *const *words, size_t *place)
-{
-    struct slice text;
-
-    return input_text(input, name, &text) && input_find_word(input, name, text, words, place);
-}
-
-bool input_words(struct input *input, const char *name, const char *const *words, unsigned *bits)
-{
-    json_t *list = input_member(input, name);
-    json_t *text;
-    size_t i;
-
-    if (!list) {
-        return false;
-    }
-    if (!json_is_array(list)) {
-        input_blame(input, 400, "%s is not a list", name);
-        return false;
-    }
-    *bits = 0;
-    json_array_foreach(list, i, text)
-    {
-        size_t place;
-
-        if (!json_is_string(text)) {
-            input_blame(input, 400, "%s is not a list of strings", name);
-        } else if (input_find_word(input, name,
-                                   slice_of(json_string_value(text), json_string_length(text)),
-                                   words, &place)) {
-            *bits |= 1u << place;
-        }
-    }
-    return input_good(input);
-}
-
 bool input_part(struct input *input, const char *name, struct input *part)
 {
-    json_t *value = input_member(input, name);
-
     input_begin_query(part, input->conn);
-    if (!value) {
-        return false;
-    }
-    if (!json_is_object(value)) {
-        input_blame(input, 400, "%s is not an object", name);
-        return false;
-    }
-    part->body = json_incref(value);
-    return true;
+    return json_reader_part(&input->json, name, &part->json);
 }
 
 void input_part_end(struct input *input, const char *name, struct input *part)
 {
     if (!input_good(part)) {
-        input_blame(input, part->status, "%s: %s", name, part->why);
+        input_blame(input, part->status ? part->status : 400, "%s: %s", name, part->json.why);
     }
-    input_end(part);
 }
 
 //
@@ -447,7 +279,7 @@ bool input_query_word(struct input *input, const char *name, const char *const *
     struct query_value value;
 
     return input_parameter(input, name, &value) &&
-           input_find_word(input, name, query_slice(&value), words, place);
+           json_reader_find(&input->json, name, query_slice(&value), words, place);
 }
 
 bool input_query_words(struct input *input, const char *name, const char *const *words,
@@ -466,7 +298,7 @@ bool input_query_words(struct input *input, const char *name, const char *const 
         const char *comma = left.len ? memchr(left.ptr, ',', left.len) : NULL;
         size_t len = comma ? (size_t)(comma - left.ptr) : left.len;
 
-        if (!input_find_word(input, name, slice_of(left.ptr, len), words, &place)) {
+        if (!json_reader_find(&input->json, name, slice_of(left.ptr, len), words, &place)) {
             return false;
         }
         *bits |= 1u << place;

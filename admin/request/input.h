@@ -2,15 +2,16 @@
 #ifndef TANDEM_ADMIN_REQUEST_INPUT_H
 #define TANDEM_ADMIN_REQUEST_INPUT_H
 
-// The input of a request: the JSON object in its body, its path and its query. The first error is
-// noted, and later calls do nothing: a route reads everything and then checks for an error
-// (input_good(), input_refuse()).
+// The input of a request: the JSON object in its body (json/json_reader.h), its path and its query.
+// The first error is noted, and later calls do nothing: a route reads everything and then checks
+// for an error (input_good(), input_refuse()).
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "http1/request_target.h"
 #include "http1/user.h"
+#include "json/json_reader.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,9 +20,9 @@
 
 struct input {
     struct http1_conn *conn;
-    json_t *body;    // owned; an object, or NULL if there is none
-    unsigned status; /* private: 0: no error so far */
-    char why[160];   /* private */
+    struct json_reader json; // of the body, and the first error
+    json_t *body;            /* private: owned; NULL if there is none */
+    unsigned status;         /* private: of the error, 400 if 0 */
 };
 
 // Maximum size of a JSON document. It is parsed in one go, in about 13 ms per MiB, during which no
@@ -57,10 +58,24 @@ void input_parameters(struct input *input, const char *const *names);
 
 // These read a member of the body. If the member is missing or invalid, they return false and leave
 // the value unchanged. Texts are borrowed from the body.
-bool input_text(struct input *input, const char *name, struct slice *text);
-bool input_number(struct input *input, const char *name, uint64_t most, uint64_t *number);
+static inline bool input_text(struct input *input, const char *name, struct slice *text)
+{
+    return json_reader_text(&input->json, name, text);
+}
+
+static inline bool input_number(struct input *input, const char *name, uint64_t most,
+                                uint64_t *number)
+{
+    return json_reader_number(&input->json, name, most, number);
+}
+
+static inline bool input_flag(struct input *input, const char *name, bool *flag)
+{
+    return json_reader_flag(&input->json, name, flag);
+}
+
+// A duration of a century at most.
 bool input_seconds(struct input *input, const char *name, nsec_t *span);
-bool input_flag(struct input *input, const char *name, bool *flag);
 
 // Reads the queue of a request: the member `queue`, or `queue_path` with the percent-encoded name.
 // False if both are missing.
@@ -73,8 +88,17 @@ void input_part_end(struct input *input, const char *name, struct input *part);
 
 // Reads a member with a value from the list, which ends with NULL, as its index; and a member with
 // an array of such values, as bits by index.
-bool input_word(struct input *input, const char *name, const char *const *words, size_t *place);
-bool input_words(struct input *input, const char *name, const char *const *words, unsigned *bits);
+static inline bool input_word(struct input *input, const char *name, const char *const *words,
+                              size_t *place)
+{
+    return json_reader_word(&input->json, name, words, place);
+}
+
+static inline bool input_words(struct input *input, const char *name, const char *const *words,
+                               unsigned *bits)
+{
+    return json_reader_words(&input->json, name, words, bits);
+}
 
 // The same for parameters of the query. A number has a minimum, too. A text must fit into `size`
 // bytes with a NUL.
@@ -93,13 +117,8 @@ bool input_path_text(struct input *input, unsigned arg, char *text, size_t size,
 bool input_path_number(struct input *input, unsigned arg, uint64_t *number);
 
 //
-// Parsing, without a request
+// Parsing of a query, without a request
 //
-
-// Whether a JSON text has at most `most` values and names. The text may be any bytes. This is
-// checked before parsing, because each part takes memory and time, and a megabyte may have a
-// hundred thousand.
-bool json_parts_fit(struct slice text, size_t most);
 
 #define QUERY_VALUE_MAX HTTP1_QUERY_VALUE_MAX
 

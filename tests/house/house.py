@@ -12,19 +12,20 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Each room, and the rooms whose public headers it may include.
 BELOW_FRONT_ENDS = {"core/base", "core", "proto_common"}
 # A room that sees HTTP also sees HTTP/1.1 and the rules; one that sees Gearman, the calendar; one that sees
-# admin, lines of jobs.
+# admin, JSON and lines of jobs.
 FRONT_ENDS = {"proto_beanstalk", "proto_gearman", "proto_http", "http1", "access", "admin",
-              "schedule", "transfer", "push"}
+              "schedule", "transfer", "push", "json"}
 SEES = {
     "core/base": set(),
     "core": {"core/base"},
+    "json": {"core/base"},
     "os": {"core/base"},
     "access": {"core/base", "core", "os"},
     "schedule": {"core/base", "core"},
     "schedule/system": {"core/base", "core", "schedule"},
-    "transfer": {"core/base", "core"},
-    "transfer/beanstalkd": {"core/base", "core", "transfer"},
-    "transfer/gearmand": {"core/base", "core", "transfer"},
+    "transfer": {"core/base", "core", "json"},
+    "transfer/beanstalkd": {"core/base", "core", "json", "transfer"},
+    "transfer/gearmand": {"core/base", "core", "json", "transfer"},
     "journal": {"core/base", "core"},
     "journal/file": {"core/base", "core", "journal"},
     "journal/pg": {"core/base", "core", "journal"},
@@ -32,14 +33,14 @@ SEES = {
     "http1": BELOW_FRONT_ENDS,
     "proto_beanstalk": BELOW_FRONT_ENDS,
     "proto_gearman": BELOW_FRONT_ENDS | {"schedule"},
-    "proto_http": BELOW_FRONT_ENDS | {"http1", "access"},
-    "admin/request": BELOW_FRONT_ENDS | {"http1"},
-    "admin/json": BELOW_FRONT_ENDS | {"http1", "admin/request"},
-    "admin/metrics": BELOW_FRONT_ENDS | {"http1", "schedule", "admin/request", "admin/json"},
-    "admin/api": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json"},
-    "admin/events": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json", "admin/api"},
-    "admin/page": BELOW_FRONT_ENDS | {"http1", "admin/request"},
-    "admin": BELOW_FRONT_ENDS | {"http1", "schedule", "transfer", "admin/request", "admin/json", "admin/metrics",
+    "proto_http": BELOW_FRONT_ENDS | {"http1", "json", "access"},
+    "admin/request": BELOW_FRONT_ENDS | {"http1", "json"},
+    "admin/json": BELOW_FRONT_ENDS | {"http1", "json", "admin/request"},
+    "admin/metrics": BELOW_FRONT_ENDS | {"http1", "json", "schedule", "admin/request", "admin/json"},
+    "admin/api": BELOW_FRONT_ENDS | {"http1", "json", "schedule", "transfer", "admin/request", "admin/json"},
+    "admin/events": BELOW_FRONT_ENDS | {"http1", "json", "schedule", "transfer", "admin/request", "admin/json", "admin/api"},
+    "admin/page": BELOW_FRONT_ENDS | {"http1", "json", "admin/request"},
+    "admin": BELOW_FRONT_ENDS | {"http1", "json", "schedule", "transfer", "admin/request", "admin/json", "admin/metrics",
                                  "admin/api", "admin/events", "admin/page"},
     "push": BELOW_FRONT_ENDS | {"os"},
     "server/process": BELOW_FRONT_ENDS,
@@ -64,9 +65,9 @@ SEES = {
     "ctl/print": {"core/base"},
     "ctl/api": {"core/base", "ctl/print"},
     "ctl/beanstalk": {"core/base", "ctl/print", "ctl/api"},
-    "ctl/migrate": {"core/base", "core", "transfer", "ctl/print", "ctl/api", "ctl/beanstalk"},
+    "ctl/migrate": {"core/base", "core", "json", "transfer", "ctl/print", "ctl/api", "ctl/beanstalk"},
     # It reads a journal that no broker uses by itself.
-    "ctl": {"core/base", "core", "journal", "journal/file", "transfer", "transfer/beanstalkd", "transfer/gearmand",
+    "ctl": {"core/base", "core", "json", "journal", "journal/file", "transfer", "transfer/beanstalkd", "transfer/gearmand",
             "ctl/print", "ctl/api", "ctl/beanstalk", "ctl/migrate"},
 }
 # Rooms of another program than the broker.

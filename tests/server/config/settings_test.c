@@ -202,7 +202,7 @@ static void import_needs_a_known_source_and_a_journal(void **state)
     (void)state;
     assert_string_equal(settings->journal.import, "");
     settings_free(settings);
-    expect_refused("journal.import=sqlite", "`sqlite` is not KIND:PLACE, where KIND is one of");
+    expect_refused("journal.import=sqlite", "`sqlite` is not KIND:PLACE with one of these kinds:");
     expect_refused("journal.import=other:/tmp", "`other:...` is not KIND:PLACE");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // JSON strings that are made in parts are those that jansson makes.
-#include "proto_common/json_body.h"
+#include "json/json_body.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "proto_common/json_body.h"
+#include "json/json_body.h"
 
 #include "core/base/base64.h"
 #include "core/base/macros.h"

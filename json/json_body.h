@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_PROTO_COMMON_JSON_BODY_H
-#define TANDEM_PROTO_COMMON_JSON_BODY_H
+#ifndef TANDEM_JSON_JSON_BODY_H
+#define TANDEM_JSON_JSON_BODY_H
 
 // The body of a job as a JSON object, made in slices because it may be long: `encoding`, which is
 // `text` if the body is UTF-8 without a NUL, otherwise `base64`; then `data`, and whether that is
