@@ -12,30 +12,59 @@
 #include <stdio.h>
 #include <string.h>
 
-// The most that a slice imports.
+// Limits of a slice.
 enum { SLICE_JOBS = 500, SLICE_BYTES = 1 << 20 };
 // In a key: the journal's directory, or the file that this directory is beside.
 #define HERE "(here)"
 #define BESIDE ".tandem"
 // Room for the names of all kinds of sources.
-#define KIND_MOST 40
+#define KIND_MAX 40
+// Maximum number of log lines for torn places, and for damaged ones.
+#define LINES_MOST 1000
 
-static void finish(struct importing *importing)
+// Counts a torn or damaged place, and logs it unless too many were logged.
+static void importing_note(struct importing_tally *tally, bool torn, const struct source_news *news)
 {
-    source_close(importing->source);
-    importing->source = NULL;
-    importing->stage = IMPORTING_NOT;
+    uint64_t *count = torn ? &tally->torn : &tally->damaged;
+
+    if (!torn && tally->damaged == 0) {
+        tally->damage = *news;
+    }
+    if (++*count > LINES_MOST) {
+        return;
+    }
+    if (torn) {
+        log_warn("import_torn", log_string("where", news->where),
+                 log_number("offset", (int64_t)news->offset), log_string("what", news->what),
+                 log_string("note", "it was never acknowledged, and it is skipped"));
+    } else {
+        log_error("import_damage", log_string("where", news->where),
+                  log_number("offset", (int64_t)news->offset), log_string("what", news->what));
+    }
+}
+
+void importing_log_progress(const struct importing *importing)
+{
+    const struct importing_tally *tally = &importing->tally;
+    struct restore_progress progress;
+
+    importing_progress(importing, &progress);
+    log_info("importing", log_string("from", importing->shown),
+             log_number("read", (int64_t)progress.read), log_number("of", (int64_t)progress.size),
+             log_number("jobs", (int64_t)tally->jobs),
+             log_number("ms", (clock_awake() - tally->began_at) / NSEC_PER_MSEC));
 }
 
 // For messages: how to start without the import.
-static const char *way_without(const struct importing *importing)
+static const char *importing_way_without(const struct importing *importing)
 {
     return importing->own ? "with --ignore-binlog, and without journal.import"
                           : "without journal.import";
 }
 
 // Turns a memo's key into the text of a source.
-static void show_key(const struct importing *importing, struct slice key, char *shown, size_t size)
+static void importing_show_key(const struct importing *importing, struct slice key, char *shown,
+                               size_t size)
 {
     const char *journal = importing->options.journal;
     char text[MEMO_KEY_MAX + 1];
@@ -57,7 +86,7 @@ static void show_key(const struct importing *importing, struct slice key, char *
 }
 
 // Once clients are served, an unfinished import cannot be resumed, so the operator must decide.
-static bool leave_others(struct importing *importing, struct error_text *why)
+static bool importing_abandon_others(struct importing *importing, struct error_text *why)
 {
     struct slice other;
     char name[MEMO_KEY_MAX + 1];
@@ -65,13 +94,13 @@ static bool leave_others(struct importing *importing, struct error_text *why)
 
     while (import_memo_unfinished(importing->broker, importing->key, &other)) {
         (void)snprintf(name, sizeof name, "%.*s", (int)other.len, other.ptr);
-        show_key(importing, other, shown, sizeof shown);
+        importing_show_key(importing, other, shown, sizeof shown);
         if (!importing->options.give_up) {
             return error_set(
                 why,
-                "only a part of the jobs of %s was brought in so far; start with "
-                "journal.import = %s so that it goes on, or with --ignore-binlog to do "
-                "without the others",
+                "the import of %s is incomplete; start with "
+                "journal.import = %s to continue it, or with --ignore-binlog to abandon the "
+                "remaining jobs",
                 shown, shown);
         }
         log_warn("import_left", log_string("from", shown));
@@ -82,7 +111,7 @@ static bool leave_others(struct importing *importing, struct error_text *why)
     return true;
 }
 
-static bool open_source(struct importing *importing, struct error_text *why)
+static bool importing_open_source(struct importing *importing, struct error_text *why)
 {
     struct source_news news;
 
@@ -94,11 +123,11 @@ static bool open_source(struct importing *importing, struct error_text *why)
 }
 
 // Sets `key` and `own`.
-static void name_source(struct importing *importing)
+static void importing_set_key(struct importing *importing)
 {
     const char *text = importing->options.text;
     int kind = (int)strcspn(text, ":") + 1;
-    char place[MEMO_KEY_MAX - KIND_MOST];
+    char place[MEMO_KEY_MAX - KIND_MAX];
     char journal[sizeof place];
     size_t len;
 
@@ -111,51 +140,51 @@ static void name_source(struct importing *importing)
                      strncmp(place, journal, len) == 0 &&
                      (journal[len] == '\0' || strcmp(journal + len, BESIDE) == 0);
     (void)snprintf(importing->key, sizeof importing->key, "%.*s%s%s",
-                   kind < KIND_MOST ? kind : KIND_MOST, text, importing->own ? HERE : "",
+                   kind < KIND_MAX ? kind : KIND_MAX, text, importing->own ? HERE : "",
                    importing->own ? place + len : place);
 }
 
-static void begin(struct importing *importing)
+static void importing_begin(struct importing *importing)
 {
     importing->stage = IMPORTING_SURVEY;
     log_info("import_begun", log_string("from", importing->shown),
              log_string("again", importing->resumed ? "yes" : "no"));
 }
 
-static void begin_again(struct importing *importing, struct slice print)
+static void importing_begin_again(struct importing *importing, struct slice print)
 {
     importing->was_done = true;
     importing->stage = IMPORTING_SURVEY;
     if (source_glance(importing->source, print) != SOURCE_UNSURE) {
         log_info("import_known", log_string("from", importing->shown),
-                 log_string("note", "its jobs were brought in before"));
-        finish(importing);
+                 log_string("note", "its jobs were imported before"));
+        importing_close(importing);
     }
 }
 
-static bool refuse_left(const struct importing *importing, struct error_text *why)
+static bool importing_refuse_left(const struct importing *importing, struct error_text *why)
 {
     return error_set(why,
-                     "journal.import = %s: a part of its jobs was brought in, and the others were "
-                     "given up by --ignore-binlog; start %s",
-                     importing->shown, way_without(importing));
+                     "journal.import = %s: the import was abandoned by --ignore-binlog when it was "
+                     "incomplete; start %s",
+                     importing->shown, importing_way_without(importing));
 }
 
-static bool refuse_ids(const struct importing *importing, struct error_text *why)
+static bool importing_refuse_ids(const struct importing *importing, struct error_text *why)
 {
     return error_set(
         why,
-        "journal.import = %s: the journal has jobs already, or has had some, whose ids may "
-        "be the same; name a new journal.dir, or start %s and let `tandemctl import %s` "
-        "bring these jobs in, with new ids",
-        importing->shown, way_without(importing), importing->shown);
+        "journal.import = %s: the journal has or had jobs, whose ids may be the same; set "
+        "journal.dir to a new directory, or start %s and use `tandemctl import %s`, which "
+        "imports with new ids",
+        importing->shown, importing_way_without(importing), importing->shown);
 }
 
 // Looks for an import of the same content under another key, and sets `*found`. A source in or
 // beside the journal's directory may have moved with it, so its memo is renamed. Others are
 // refused.
-static bool find_elsewhere(struct importing *importing, bool surveyed, bool *found,
-                           struct error_text *why)
+static bool importing_find_elsewhere(struct importing *importing, bool surveyed, bool *found,
+                                     struct error_text *why)
 {
     uint64_t cursor = 0;
     struct slice key;
@@ -173,13 +202,12 @@ static bool find_elsewhere(struct importing *importing, bool surveyed, bool *fou
     if (importing->own) {
         return import_memo_rename(importing->broker, key, importing->key, why);
     }
-    show_key(importing, key, shown, sizeof shown);
-    return error_set(
-        why, "journal.import = %s: its jobs were brought in before, as those of %s; start %s",
-        importing->shown, shown, way_without(importing));
+    importing_show_key(importing, key, shown, sizeof shown);
+    return error_set(why, "journal.import = %s: its jobs were imported before from %s; start %s",
+                     importing->shown, shown, importing_way_without(importing));
 }
 
-static bool has_others(const struct importing *importing)
+static bool importing_has_others(const struct importing *importing)
 {
     uint64_t cursor = 0;
     struct slice key;
@@ -188,44 +216,44 @@ static bool has_others(const struct importing *importing)
     return import_memo_next(importing->broker, importing->key, &cursor, &key, &print);
 }
 
-static bool begin_first(struct importing *importing, struct error_text *why)
+static bool importing_begin_first(struct importing *importing, struct error_text *why)
 {
     // The store is missing, so there is nothing to import from in or beside the journal's
     // directory.
     if (importing->own && source_glance(importing->source, slice_of(NULL, 0)) == SOURCE_GONE) {
-        finish(importing);
+        importing_close(importing);
         return true;
     }
     // If there are other imports, only the survey tells whether this is one of them.
-    if (importing->used && !has_others(importing)) {
-        return refuse_ids(importing, why);
+    if (importing->used && !importing_has_others(importing)) {
+        return importing_refuse_ids(importing, why);
     }
-    begin(importing);
+    importing_begin(importing);
     return true;
 }
 
-static bool begin_known(struct importing *importing, struct error_text *why)
+static bool importing_begin_stage(struct importing *importing, struct error_text *why)
 {
     struct slice print;
 
     switch (import_memo_find(importing->broker, importing->key, &print)) {
     case IMPORT_DONE:
-        begin_again(importing, print);
+        importing_begin_again(importing, print);
         return true;
     case IMPORT_BEGUN:
         importing->resumed = true;
-        begin(importing);
+        importing_begin(importing);
         return true;
     case IMPORT_LEFT:
-        return refuse_left(importing, why);
+        return importing_refuse_left(importing, why);
     case IMPORT_NONE:
-        return begin_first(importing, why);
+        return importing_begin_first(importing, why);
     }
     UNREACHABLE();
 }
 
 // Memos of older versions have the text as their key.
-static bool find_memo(struct importing *importing, struct error_text *why)
+static bool importing_find_memo(struct importing *importing, struct error_text *why)
 {
     const struct broker *broker = importing->broker;
     struct slice print;
@@ -238,11 +266,11 @@ static bool find_memo(struct importing *importing, struct error_text *why)
         return import_memo_rename(importing->broker, slice_str(importing->shown), importing->key,
                                   why);
     }
-    return find_elsewhere(importing, false, &found, why);
+    return importing_find_elsewhere(importing, false, &found, why);
 }
 
 // False with the reason.
-static bool look_for_ids(struct importing *importing, struct error_text *why)
+static bool importing_check_ids(struct importing *importing, struct error_text *why)
 {
     struct broker *broker = importing->broker;
 
@@ -265,51 +293,52 @@ bool importing_open(struct importing *importing, const struct importing_options 
         importing->used = true;
         return true;
     }
-    if (!import_memo_renew(broker, why) || !look_for_ids(importing, why) ||
-        (asked && !open_source(importing, why))) {
+    if (!import_memo_renew(broker, why) || !importing_check_ids(importing, why) ||
+        (asked && !importing_open_source(importing, why))) {
         return false;
     }
     if (asked) {
-        name_source(importing);
+        importing_set_key(importing);
     }
-    return (!asked || find_memo(importing, why)) && leave_others(importing, why) &&
-           (!asked || begin_known(importing, why));
+    return (!asked || importing_find_memo(importing, why)) &&
+           importing_abandon_others(importing, why) &&
+           (!asked || importing_begin_stage(importing, why));
 }
 
-static bool refuse_damage(const struct importing *importing, struct error_text *why)
+static bool importing_refuse_damage(const struct importing *importing, struct error_text *why)
 {
     const struct importing_tally *tally = &importing->tally;
 
     if (tally->damaged > 0 && !importing->options.repair) {
-        return error_set(
-            why,
-            "journal.import = %s: damaged in %" PRIu64 " places, first in %s at %" PRIu64
-            ": %s; the log names them all; with --repair what can be read is brought in",
-            importing->shown, tally->damaged, tally->damage.where, tally->damage.offset,
-            tally->damage.what);
+        return error_set(why,
+                         "journal.import = %s: damaged in %" PRIu64
+                         " places, first in %s at %" PRIu64
+                         ": %s; the log lists all; start with --repair to import the readable jobs",
+                         importing->shown, tally->damaged, tally->damage.where,
+                         tally->damage.offset, tally->damage.what);
     }
     return true;
 }
 
-static bool compare_done(struct importing *importing, bool same, struct error_text *why)
+static bool importing_compare_done(struct importing *importing, bool same, struct error_text *why)
 {
     if (!same) {
         return error_set(
             why,
-            "journal.import = %s: its jobs were brought in before, and it has changed since: "
-            "another broker has used it; let that one work until its queues are empty, or move "
-            "the jobs that are new by `tandemctl migrate`, and start %s",
-            importing->shown, way_without(importing));
+            "journal.import = %s: its jobs were imported before, and another broker has changed "
+            "it since; let that broker run until its queues are empty, or move the new jobs "
+            "with `tandemctl migrate`, and start %s",
+            importing->shown, importing_way_without(importing));
     }
     log_info("import_known", log_string("from", importing->shown),
-             log_string("note", "its jobs were brought in before"));
+             log_string("note", "its jobs were imported before"));
     importing->stage = IMPORTING_SETTLE;
     return import_memo_set(importing->broker, importing->key, IMPORT_DONE,
                            source_fingerprint(importing->source), why);
 }
 
 // All empty sources are equal, so they are not compared.
-static bool has_jobs(const struct importing *importing)
+static bool importing_has_jobs(const struct importing *importing)
 {
     struct source_progress progress;
 
@@ -317,15 +346,15 @@ static bool has_jobs(const struct importing *importing)
     return progress.jobs > 0;
 }
 
-static bool end_survey(struct importing *importing, struct error_text *why)
+static bool importing_end_survey(struct importing *importing, struct error_text *why)
 {
     const char *key = importing->key;
     enum import_mark mark;
     struct slice old;
     bool same;
 
-    if (import_memo_find(importing->broker, key, &old) == IMPORT_NONE && has_jobs(importing) &&
-        !find_elsewhere(importing, true, &same, why)) {
+    if (import_memo_find(importing->broker, key, &old) == IMPORT_NONE &&
+        importing_has_jobs(importing) && !importing_find_elsewhere(importing, true, &same, why)) {
         return false;
     }
     mark = import_memo_find(importing->broker, key, &old);
@@ -333,31 +362,31 @@ static bool end_survey(struct importing *importing, struct error_text *why)
     importing->was_done = mark == IMPORT_DONE;
     importing->resumed = importing->resumed || mark == IMPORT_BEGUN;
     if (mark == IMPORT_LEFT) {
-        return refuse_left(importing, why);
+        return importing_refuse_left(importing, why);
     }
     if (importing->was_done) {
-        return compare_done(importing, same, why);
+        return importing_compare_done(importing, same, why);
     }
     if (old.len > 0 && !same) {
         return error_set(
             why,
-            "journal.import = %s: a part of its jobs was brought in before, and it has "
-            "changed since; nobody was served from the journal yet: remove what is in %s, "
-            "but no binlog.N, to begin anew",
+            "journal.import = %s: it has changed since a part of its jobs was imported; no "
+            "client has been served yet: remove all files in %s, except binlog.N, to start "
+            "the import again",
             importing->shown, importing->options.journal);
     }
     if (old.len == 0 && importing->used) {
-        return refuse_ids(importing, why);
+        return importing_refuse_ids(importing, why);
     }
     importing->stage = IMPORTING_JOBS;
-    return refuse_damage(importing, why) &&
+    return importing_refuse_damage(importing, why) &&
            (old.len > 0 || import_memo_set(importing->broker, key, IMPORT_BEGUN,
                                            source_fingerprint(importing->source), why));
 }
 
 // Handles an answer without a job. False with the reason ends the start.
-static bool take_news(struct importing *importing, enum source_answer answer,
-                      const struct source_news *news, struct error_text *why)
+static bool importing_take_news(struct importing *importing, enum source_answer answer,
+                                const struct source_news *news, struct error_text *why)
 {
     if (answer == SOURCE_FAILED) {
         return error_set(why, "journal.import = %s: %s", importing->shown, news->what);
@@ -369,19 +398,19 @@ static bool take_news(struct importing *importing, enum source_answer answer,
     return true;
 }
 
-static bool survey(struct importing *importing, struct error_text *why)
+static bool importing_survey(struct importing *importing, struct error_text *why)
 {
     struct source_news news;
     enum source_answer answer = source_survey(importing->source, &news);
 
     if (answer == SOURCE_END) {
-        return end_survey(importing, why);
+        return importing_end_survey(importing, why);
     }
-    return answer == SOURCE_MORE || take_news(importing, answer, &news, why);
+    return answer == SOURCE_MORE || importing_take_news(importing, answer, &news, why);
 }
 
-static bool take_refusal(struct importing *importing, enum status status, struct source_news *news,
-                         struct error_text *why)
+static bool importing_take_refusal(struct importing *importing, enum status status,
+                                   struct source_news *news, struct error_text *why)
 {
     uint64_t id = news->image.now.id;
 
@@ -390,23 +419,24 @@ static bool take_refusal(struct importing *importing, enum status status, struct
         return true;
     }
     if (status == STATUS_IN_USE || status == STATUS_BAD_NAME || status == STATUS_TOO_LARGE) {
-        (void)source_damage(news, "its jobs", id, "job %" PRIu64 " cannot be taken: %s", id,
+        (void)source_damage(news, "its jobs", id, "job %" PRIu64 " cannot be imported: %s", id,
                             status_text(status));
         importing_note(&importing->tally, false, news);
-        return refuse_damage(importing, why);
+        return importing_refuse_damage(importing, why);
     }
-    return error_set(why, "journal.import = %s: job %" PRIu64 ": %s; the next start goes on",
+    return error_set(why, "journal.import = %s: job %" PRIu64 ": %s; the next start continues",
                      importing->shown, id, status_text(status));
 }
 
-static bool bring_in(struct importing *importing, struct source_news *news, struct error_text *why)
+static bool importing_job(struct importing *importing, struct source_news *news,
+                          struct error_text *why)
 {
     struct imported imported;
     enum status status = broker_import(importing->broker, &news->image, NULL, &imported);
     uint64_t position = broker_position(importing->broker);
 
     if (status != STATUS_OK) {
-        return take_refusal(importing, status, news, why);
+        return importing_take_refusal(importing, status, news, why);
     }
     importing->position = position > importing->position ? position : importing->position;
     if (imported.joined) {
@@ -417,14 +447,7 @@ static bool bring_in(struct importing *importing, struct source_news *news, stru
     return true;
 }
 
-static bool end_jobs(struct importing *importing, struct error_text *why)
-{
-    importing->stage = IMPORTING_SETTLE;
-    return import_memo_set(importing->broker, importing->key, IMPORT_DONE,
-                           source_fingerprint(importing->source), why);
-}
-
-static bool take_jobs(struct importing *importing, struct error_text *why)
+static bool importing_take_jobs(struct importing *importing, struct error_text *why)
 {
     struct source_news news;
     size_t bytes = 0;
@@ -434,17 +457,20 @@ static bool take_jobs(struct importing *importing, struct error_text *why)
         enum source_answer answer = source_next(importing->source, &news);
 
         if (answer == SOURCE_END) {
-            return end_jobs(importing, why);
+            importing->stage = IMPORTING_SETTLE;
+            return import_memo_set(importing->broker, importing->key, IMPORT_DONE,
+                                   source_fingerprint(importing->source), why);
         }
         if (answer == SOURCE_MORE) {
             return true;
         }
         if (answer == SOURCE_JOB) {
             bytes += news.image.body.len;
-            if (!bring_in(importing, &news, why)) {
+            if (!importing_job(importing, &news, why)) {
                 return false;
             }
-        } else if (!take_news(importing, answer, &news, why) || !refuse_damage(importing, why)) {
+        } else if (!importing_take_news(importing, answer, &news, why) ||
+                   !importing_refuse_damage(importing, why)) {
             return false;
         }
     }
@@ -452,7 +478,7 @@ static bool take_jobs(struct importing *importing, struct error_text *why)
 }
 
 // The memo is the last record, so when it is written, all jobs are.
-static bool settle(struct importing *importing)
+static bool importing_settle(struct importing *importing)
 {
     importing->waits = importing->store->ops->reached(importing->store) < importing->position;
     if (!importing->waits) {
@@ -461,29 +487,37 @@ static bool settle(struct importing *importing)
     return true;
 }
 
-static bool sync_all(struct importing *importing, struct error_text *why)
+static bool importing_sync_all(struct importing *importing, struct error_text *why)
 {
     if (!importing_sync(importing->options.journal, why)) {
         return false;
     }
     if (!importing->was_done) {
-        importing_log_done(&importing->tally, importing->shown);
+        const struct importing_tally *tally = &importing->tally;
+
+        log_info("import_done", log_string("from", importing->shown),
+                 log_number("jobs", (int64_t)tally->jobs),
+                 log_number("there_before", (int64_t)tally->there),
+                 log_number("joined", (int64_t)tally->joined),
+                 log_number("torn", (int64_t)tally->torn),
+                 log_number("damaged", (int64_t)tally->damaged),
+                 log_number("ms", (clock_awake() - tally->began_at) / NSEC_PER_MSEC));
     }
-    finish(importing);
+    importing_close(importing);
     return true;
 }
 
-static bool work(struct importing *importing, struct error_text *why)
+static bool importing_step(struct importing *importing, struct error_text *why)
 {
     switch (importing->stage) {
     case IMPORTING_SURVEY:
-        return survey(importing, why);
+        return importing_survey(importing, why);
     case IMPORTING_JOBS:
-        return take_jobs(importing, why);
+        return importing_take_jobs(importing, why);
     case IMPORTING_SETTLE:
-        return settle(importing);
+        return importing_settle(importing);
     case IMPORTING_SYNC:
-        return sync_all(importing, why);
+        return importing_sync_all(importing, why);
     case IMPORTING_NOT:
         break;
     }
@@ -498,12 +532,12 @@ bool importing_work(struct importing *importing, struct instant now, struct erro
 
     importing->waits = false;
     broker_tick(importing->broker, now);
-    good = work(importing, why);
+    good = importing_step(importing, why);
     position = broker_position(importing->broker);
     importing->position = position > importing->position ? position : importing->position;
     store->ops->turn(store);
     if (good && store->ops->gave_up(store)) {
-        error_set(why, "journal %s: the disk fails; the next start goes on",
+        error_set(why, "journal %s: the disk fails; the next start continues the import",
                   importing->options.journal);
         good = false;
     }

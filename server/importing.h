@@ -15,14 +15,18 @@
 // Jobs keep their ids, so the journal must not have given out any id; a memo records that. Once
 // it has, this import is refused, and `tandemctl import` assigns new ids.
 
-#include "core/base/macros.h"
-#include "core/memo.h"
-#include "transfer/source.h"
-#include "server/importing_log.h"
 #include "core/base/error_text.h"
+#include "core/base/macros.h"
+#include "core/base/nsec.h"
+#include "core/memo.h"
 #include "server/store/store.h"
+#include "transfer/source.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IMPORTING_SHOWN 512
 
 struct importing_options {
     const char *text;    // of the source; empty: none
@@ -37,6 +41,17 @@ enum importing_stage {
     IMPORTING_JOBS,   // imports jobs
     IMPORTING_SETTLE, // waits until the store has written them, by journal.fsync
     IMPORTING_SYNC    // syncs all files to disk
+};
+
+// Results so far.
+struct importing_tally {
+    nsec_t began_at;           // by the monotonic clock
+    uint64_t jobs;             // imported
+    uint64_t there;            // already imported by an earlier start
+    uint64_t joined;           // with the key of another job
+    uint64_t torn;             // incomplete and never acknowledged, so left out
+    uint64_t damaged;          // unreadable places, and jobs that could not be imported
+    struct source_news damage; // the first of these
 };
 
 struct importing {
@@ -87,5 +102,8 @@ void importing_rest(struct importing *importing);
 
 // A zeroed one is allowed.
 void importing_close(struct importing *importing);
+
+// Logs the progress of a running import.
+void importing_log_progress(const struct importing *importing);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/importing_memo.h"
 
-#include "server/importing_log.h"
+#include "server/config/journal_settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,18 @@
 
 // Text and a NUL.
 #define KEY_ROOM (MEMO_KEY_MAX + 1)
+
+void importing_show(const char *text, char *shown, size_t size)
+{
+    FILE *file = fmemopen(shown, size, "w");
+
+    shown[0] = '\0';
+    if (file) {
+        import_show(text, file);
+        (void)fclose(file);
+        shown[size - 1] = '\0';
+    }
+}
 
 // Neither trailing slashes nor passwords distinguish sources.
 static struct slice key_of(const char *text, char room[KEY_ROOM])
@@ -73,7 +85,7 @@ bool import_memo_set(struct broker *broker, const char *text, enum import_mark m
         free(value);
     }
     if (status != STATUS_OK) {
-        error_set(why, "the journal cannot remember the import: %s", status_text(status));
+        error_set(why, "the memo of the import cannot be written: %s", status_text(status));
     }
     return status == STATUS_OK;
 }
@@ -123,8 +135,7 @@ bool import_memo_rename(struct broker *broker, struct slice from, const char *to
     enum status status = memo ? move(broker, memo, key_of(to, room)) : STATUS_OK;
 
     if (status != STATUS_OK) {
-        error_set(why, "what the journal remembers of an import cannot be renamed: %s",
-                  status_text(status));
+        error_set(why, "the memo of the import cannot be renamed: %s", status_text(status));
     }
     return status == STATUS_OK;
 }
@@ -162,7 +173,8 @@ bool import_memo_set_unused(struct broker *broker, bool unused, struct error_tex
             unused ? broker_memo_set(broker, &memo) : broker_memo_drop(broker, MEMO_IMPORT, UNUSED);
     }
     if (status != STATUS_OK) {
-        error_set(why, "the journal cannot remember whether it was used: %s", status_text(status));
+        error_set(why, "the memo that the journal is unused cannot be written: %s",
+                  status_text(status));
     }
     return status == STATUS_OK;
 }
@@ -185,8 +197,7 @@ bool import_memo_renew(struct broker *broker, struct error_text *why)
         }
     }
     if (status != STATUS_OK) {
-        error_set(why, "what the journal remembers of imports cannot be renewed: %s",
-                  status_text(status));
+        error_set(why, "the memos of imports cannot be converted: %s", status_text(status));
     }
     return status == STATUS_OK;
 }

@@ -13,6 +13,10 @@
 #include "core/broker.h"
 #include "core/base/error_text.h"
 
+// Copies the text of a source without its passwords, for logs and keys. Truncates it to
+// `size` bytes.
+void importing_show(const char *text, char *shown, size_t size);
+
 enum import_mark {
     IMPORT_NONE,  // unknown, or no job was imported yet
     IMPORT_BEGUN, // jobs may have been imported

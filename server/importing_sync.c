@@ -5,18 +5,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-// A file that was deleted meanwhile is not a failure.
+// Files that cannot be files of the journal are skipped: the journal opens only regular files that
+// it may read and write. A file that was deleted meanwhile is not a failure.
 static int sync_file(int directory, const char *name)
 {
-    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat about;
     int error = 0;
+    int fd;
 
-    if (fd < 0) {
-        return errno == ENOENT || errno == ELOOP || errno == EACCES ? 0 : errno;
+    if (fstatat(directory, name, &about, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? 0 : errno;
     }
-    if (fsync(fd) != 0 && errno != EINVAL) {
+    if (!S_ISREG(about.st_mode) && strcmp(name, ".") != 0) {
+        return 0;
+    }
+    fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        return errno == ENOENT || errno == EACCES ? 0 : errno;
+    }
+    if (fsync(fd) != 0) {
         error = errno;
     }
     (void)close(fd);
@@ -41,7 +51,7 @@ bool importing_sync(const char *dir, struct error_text *why)
         (void)closedir(listing);
     }
     if (error) {
-        error_set(why, "journal %s: it cannot be synced: %s", dir, strerror(error));
+        error_set(why, "journal %s: cannot sync it: %s", dir, strerror(error));
     }
     return !error;
 }

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-// Syncs every file of the directory, whatever journal.fsync says, and blocks: imported jobs must be
-// on disk before a client can get them. False with the reason.
+// Syncs the directory and its regular files, for any journal.fsync, and blocks: imported jobs must
+// be on disk before a client can get them. False with the reason.
 bool importing_sync(const char *dir, struct error_text *why) MUST_USE;
 
 #endif

@@ -21,14 +21,11 @@ static void opening_log_progress(evutil_socket_t fd, short what, void *context)
 {
     struct opening *opening = context;
     struct store *store = opening->store;
-    struct restore_progress progress;
 
     (void)fd;
     (void)what;
     if (opening_imports(opening)) {
-        importing_progress(&opening->importing, &progress);
-        importing_log_progress(&opening->importing.tally, opening->importing.shown, progress.read,
-                               progress.size);
+        importing_log_progress(&opening->importing);
         notify_extend(opening->notifier, EXTEND_SECONDS);
         return;
     }

@@ -101,7 +101,7 @@ class Starts(Case):
         self.assertGreater(client.put(b"mail", b"new"), 20)
         self.assertEqual(tandem.stop(), 0)
 
-    def test_a_second_start_brings_in_nothing_whether_asked_to_or_not(self):
+    def test_a_second_start_imports_nothing_whether_asked_to_or_not(self):
         self.leave()
         tandem, client = self.start()
         client.ask(b"delete 1\r\n")
@@ -130,7 +130,7 @@ class Starts(Case):
         client.put(b"mail", b"one more")
         client.close()
         server.kill()
-        self.refuse("it has changed since")
+        self.refuse("another broker has changed it since")
         self.start(False)
 
     def test_one_that_beanstalkd_only_looked_at_is_the_same(self):
@@ -195,7 +195,7 @@ class Starts(Case):
         self.leave()
         self.start()[0].stop()
         first = self.old
-        said = f"its jobs were brought in before, as those of beanstalkd:{first}; start without"
+        said = f"its jobs were imported before from beanstalkd:{first}; start without"
         self.old = first.rename(self.directory / "moved")
         self.refuse(said)
         # With other times, so that it is read before it is known.
@@ -223,13 +223,13 @@ class Starts(Case):
         tandem, client = self.start(False)
         own = client.put(b"mail", b"own")
         tandem.stop()
-        self.refuse("the journal has jobs already, or has had some")
+        self.refuse("the journal has or had jobs, whose ids may be the same")
         tandem, client = self.start(False)
         client.ask(b"delete %d\r\n" % own)
         tandem.stop()
         for source in True, False, True:
             if source:
-                self.refuse("the journal has jobs already, or has had some")
+                self.refuse("the journal has or had jobs, whose ids may be the same")
             else:
                 self.start(False)[0].stop()
 
@@ -511,7 +511,7 @@ class Killed(Case):
                     return said
             except OSError:
                 pass  # whom it does not serve yet it does not keep
-        raise AssertionError("nothing is brought in")
+        raise AssertionError("nothing is imported")
 
     def test_in_the_middle_it_goes_on_at_the_next_start_and_loses_and_doubles_nothing(self):
         binlog.write(self.old, 1, [binlog.record(7, job, b"mail", b"x" * 100)
@@ -538,10 +538,10 @@ class Killed(Case):
 
     def test_what_is_not_done_must_go_on_or_be_given_up(self):
         path = self.begin()
-        self.refuse("only a part of the jobs of", source=False)
+        self.refuse("the import of ", source=False)
         tandem, _ = self.start(False, options=["--ignore-binlog"])
         tandem.stop()
-        self.refuse("were given up by --ignore-binlog")
+        self.refuse("the import was abandoned by --ignore-binlog")
         path.unlink()
         self.start(False)
 
