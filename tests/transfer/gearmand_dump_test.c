@@ -169,10 +169,11 @@ static void damage_is_named_by_its_line_and_the_rest_is_read(void **state)
 static void a_number_of_any_length_is_a_number_or_none(void **state)
 {
     (void)state;
-    DUMP_IS("INSERT INTO `gearman_queue` VALUES ('a','f',2,'d',-9999999999),\n"
-            "('b','f',1,'d',99999999999999999999999999999999),\n"
-            "('c','f',-99999999999999999999999999999999,'d',0);\n",
-            "a|f|2|d|-1410065407\n2: when_to_run is not a number\n3: the priority is not a number\n");
+    DUMP_IS(
+        "INSERT INTO `gearman_queue` VALUES ('a','f',2,'d',-9999999999),\n"
+        "('b','f',1,'d',99999999999999999999999999999999),\n"
+        "('c','f',-99999999999999999999999999999999,'d',0);\n",
+        "a|f|2|d|-1410065407\n2: when_to_run is not a number\n3: the priority is not a number\n");
 }
 
 static void a_dump_that_was_cut_off_is_said_to_be(void **state)
