@@ -54,7 +54,7 @@ _Static_assert(sizeof(struct output_delivery) == OUTPUT_DELIVERY, "its size is k
 _Static_assert(sizeof(struct output_span) <= SLAB_MAX, "spans come from a slab");
 
 // APART: the pool usually has a span and room for one, and the common paths save fewer registers.
-static APART struct output_span *span_from_slab(struct output_pool *pool)
+static struct output_span *span_from_slab(struct output_pool *pool)
 {
     if (!pool->begun) {
         slab_init(&pool->slab);
@@ -64,7 +64,7 @@ static APART struct output_span *span_from_slab(struct output_pool *pool)
     return slab_alloc(&pool->slab, sizeof(struct output_span));
 }
 
-static APART void span_to_slab(struct output_pool *pool, struct output_span *span)
+static void span_to_slab(struct output_pool *pool, struct output_span *span)
 {
     slab_free(&pool->slab, span, sizeof *span);
 }
