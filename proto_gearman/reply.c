@@ -47,11 +47,13 @@ static char *gear_reserve(struct output *out, size_t len)
 static void gear_commit(struct output *out, enum gear_type type, char *start, const char *end,
                         size_t more)
 {
+    static const char magic[4] = {0, 'R', 'E', 'S'};
     size_t len = (size_t)(end - start);
-    const uint32_t numbers[] = {htobe32(GEAR_MAGIC_RES_NUMBER), htobe32((uint32_t)type),
+    const uint32_t numbers[] = {htobe32((uint32_t)type),
                                 htobe32((uint32_t)(len - GEAR_HEADER + more))};
 
-    memcpy(start, numbers, sizeof numbers);
+    memcpy(start, magic, sizeof magic);
+    memcpy(start + sizeof magic, numbers, sizeof numbers);
     output_commit(out, len);
 }
 
