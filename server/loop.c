@@ -398,7 +398,7 @@ static void loop_steps(struct loop *loop, bool wait)
     // count against peers and disks. The event that reports the resume may come after others that
     // end the wait.
     if (broker_now(loop->turn.broker).mono - before_at >= LOOP_JUMP && loop->suspend_watch) {
-        suspend_look(loop->suspend_watch);
+        suspend_check(loop->suspend_watch);
     }
     loop_expire(loop);
     if (turn_walks(&loop->turn, WALK_AUTHORIZE)) {

@@ -149,25 +149,14 @@ static void run_policies_sort(struct run_policies *policies)
     qsort(policies->all, policies->count, sizeof *policies->all, run_policy_compare);
 }
 
-// Another version may have accepted more.
-static bool run_policies_disable_rest(const struct run_policies *policies)
-{
-    struct error_text why;
-    bool good = true;
-
-    error_set(&why, "there are more than %d", RUN_POLICIES_MAX);
-    for (size_t i = RUN_POLICIES_MAX; i < policies->count; i++) {
-        good = good && (policies->all[i]->why_not || run_policy_disable(policies->all[i], &why));
-    }
-    return good;
-}
-
 // Reads all memos. False without memory.
 static bool run_policies_load(struct run_policies *policies, const struct broker *broker)
 {
     struct memo_usage usage;
     const struct memo *memo;
     uint64_t cursor = 0;
+    struct error_text why;
+    bool good = true;
 
     broker_memo_usage(broker, MEMO_POLICY, &usage);
     policies->all = calloc(usage.count + 1, sizeof(struct run_policy *));
@@ -183,7 +172,12 @@ static bool run_policies_load(struct run_policies *policies, const struct broker
         policies->count++;
     }
     run_policies_sort(policies);
-    return run_policies_disable_rest(policies);
+    // Another version may have accepted more.
+    error_set(&why, "there are more than %d", RUN_POLICIES_MAX);
+    for (size_t i = RUN_POLICIES_MAX; i < policies->count; i++) {
+        good = good && (policies->all[i]->why_not || run_policy_disable(policies->all[i], &why));
+    }
+    return good;
 }
 
 static struct run_policy *run_policies_find(const struct run_policies *policies, struct slice glob)

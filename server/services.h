@@ -16,7 +16,7 @@ struct services {
     struct service tls_each[FRONTENDS];   // with TLS, after services_open_tls()
     struct pace_limits limits[FRONTENDS]; // of their connections
     struct service_counters counters[FRONTENDS];
-    size_t started;                           /* private: those that must be stopped */
+    size_t started;                           /* private: front-ends that must be stopped */
     struct tls *tls;                          /* private: NULL until it is open */
     struct tls_service tls_shared[FRONTENDS]; /* private */
 };

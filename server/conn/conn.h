@@ -39,7 +39,7 @@
 struct service_counters {
     uint64_t open;     // connections now
     uint64_t accepted; // connections
-    uint64_t commands; // beside those that the front-end counts
+    uint64_t commands; // beside the front-end's own count
     uint64_t received; // bytes
     uint64_t sent;
     uint64_t refusals[REFUSAL_COUNT];

@@ -294,23 +294,6 @@ static bool conn_refuse_token(struct conn *conn, bool has_tokens, struct wire_ca
     return turn->throttle != NULL;
 }
 
-static bool conn_find_token(struct conn *conn, struct slice text, struct access *also,
-                            struct wire_caller *found)
-{
-    struct rule_set *rules = conn_turn(conn)->rules;
-    unsigned token;
-
-    token = rules ? conn_look_up_token(conn, rules->access, text) : 0;
-    if (token > 0) {
-        return conn_find_owner(conn, rules->access, token, false, found);
-    }
-    token = also ? conn_look_up_token(conn, also, text) : 0;
-    if (token > 0) {
-        return conn_find_owner(conn, also, token, true, found);
-    }
-    return conn_refuse_token(conn, rules || also, found);
-}
-
 // The caller's role by the rules, or the name of its token; empty: neither.
 static struct slice conn_caller_name(const struct conn *conn)
 {
@@ -354,7 +337,20 @@ void conn_caller_text(const struct conn *conn, char *text, size_t room)
 
 bool conn_find_claimed(struct conn *conn, const struct wire_claim *claim, struct wire_caller *found)
 {
+    struct rule_set *rules = conn_turn(conn)->rules;
+    unsigned token = 0;
+
     *found = (struct wire_caller){.kind = CALLER_UNKNOWN};
-    return claim->token ? conn_find_token(conn, *claim->token, claim->also, found)
-                        : conn_find_itself(conn, found);
+    if (!claim->token) {
+        return conn_find_itself(conn, found);
+    }
+    token = rules ? conn_look_up_token(conn, rules->access, *claim->token) : 0;
+    if (token > 0) {
+        return conn_find_owner(conn, rules->access, token, false, found);
+    }
+    token = claim->also ? conn_look_up_token(conn, claim->also, *claim->token) : 0;
+    if (token > 0) {
+        return conn_find_owner(conn, claim->also, token, true, found);
+    }
+    return conn_refuse_token(conn, rules || claim->also, found);
 }

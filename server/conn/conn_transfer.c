@@ -208,7 +208,7 @@ static struct received conn_receive(const struct conn *conn, size_t room)
     if (!conn->into) {
         return transport->receive(conn->fd, own, &parts[1], 1, room);
     }
-    // Bytes reach the shared buffer only after those that fill the front-end's.
+    // Bytes reach the shared buffer only after the front-end's is full.
     if (direct < conn->into_len) {
         return transport->receive(conn->fd, own, parts, 1, direct);
     }

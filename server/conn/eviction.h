@@ -10,7 +10,7 @@
 // holds nothing is never closed.
 //
 // Eviction takes two passes over all connections, each a slice in a turn: one measures them, and
-// one closes those that hold enough. Then freed memory is returned to the system, which would
+// one closes the ones that hold enough. Then freed memory is returned to the system, which would
 // otherwise have it twice: in the allocator, and in slabs made instead.
 
 #include "core/base/nsec.h"

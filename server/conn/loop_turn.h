@@ -122,7 +122,7 @@ struct turn {
 void turn_init(struct turn *turn, struct event_base *base, char *buffer, struct broker *broker,
                struct instant (*now)(void));
 
-// Frees its state. There is no connection, and no event in its base.
+// Frees its state. All connections must be closed, and no event may be in its base.
 void turn_clear(struct turn *turn);
 
 // Has these rules in force from now on, and owns the caller's reference; NULL: none. The clients
@@ -202,7 +202,7 @@ void turn_run(struct turn *turn, struct list_node *batch, struct list_node *ran)
 // Finishes the connections of both lists, which are empty then, within the budget; the others come
 // first in the next turn. Those that ran are finished first. So the connection that came first of
 // all was run and finished, however long either took, and comes last in the next turn: no
-// connection is passed over for ever. In the next turn, those that had no time to run come first.
+// connection is passed over for ever. In the next turn, connections that did not run come first.
 void turn_finish(struct turn *turn, struct list_node *ran, struct list_node *batch);
 
 #endif

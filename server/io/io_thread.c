@@ -205,27 +205,22 @@ bool io_thread_start(struct io_thread *thread, unsigned index)
     return true;
 }
 
-// After a failure to open, some events were not made.
-static void io_thread_forget_events(struct io_thread *thread)
+void io_thread_close(struct io_thread *thread)
 {
     struct event *const events[] = {&thread->woken, &thread->unread_timer, &thread->fence_timer,
                                     &thread->rest};
 
-    for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
-        if (event_initialized(events[i])) {
-            (void)event_del(events[i]);
-        }
-    }
-    acceptors_clear(thread);
-}
-
-void io_thread_close(struct io_thread *thread)
-{
     if (thread->runs) {
         (void)pthread_join(thread->thread, NULL);
     }
     if (thread->base) {
-        io_thread_forget_events(thread);
+        // After a failure to open, some events were not made.
+        for (unsigned i = 0; i < sizeof events / sizeof *events; i++) {
+            if (event_initialized(events[i])) {
+                (void)event_del(events[i]);
+            }
+        }
+        acceptors_clear(thread);
         event_base_free(thread->base);
     }
     sleeper_close(&thread->sleeper);

@@ -374,7 +374,6 @@ static void io_read_note(struct io *io, const struct io_batch *batch, const stru
         return;
     }
     side = &link->side;
-
     if (note->what & NEWS_OPEN) {
         io_begin_connection(io, link);
     }

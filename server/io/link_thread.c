@@ -286,7 +286,7 @@ static void link_send_backlog(struct io_link *link)
     }
 }
 
-// Sends the bytes behind the backlog; keeps those that the peer does not take.
+// Sends the bytes behind the backlog; keeps the bytes that the peer does not take.
 static void link_send(struct io_link *link, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
@@ -408,18 +408,6 @@ static bool link_give_back(struct io_link *link)
     return true;
 }
 
-static void link_continue_reading(struct io_link *link, uint32_t room, bool answered)
-{
-    struct link_socket *socket = &link->socket;
-
-    socket->read_room = room;
-    socket->lent = false;
-    socket->held = false;
-    if (!answered) {
-        edge_check_reset(&socket->edge);
-    }
-}
-
 void link_execute(struct io_link *link, unsigned orders, uint32_t room, struct slice bytes)
 {
     struct link_socket *socket = &link->socket;
@@ -439,7 +427,12 @@ void link_execute(struct io_link *link, unsigned orders, uint32_t room, struct s
         link_send(link, bytes);
     }
     if (orders & ORDER_READ_ON) {
-        link_continue_reading(link, room, bytes.len > 0);
+        socket->read_room = room;
+        socket->lent = false;
+        socket->held = false;
+        if (bytes.len == 0) {
+            edge_check_reset(&socket->edge);
+        }
     }
     if (orders & ORDER_HOLD && socket->lent) {
         socket->held = true;

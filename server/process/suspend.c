@@ -63,7 +63,7 @@ static void suspend_seen(evutil_socket_t fd, short what, void *context)
     watch->handler(watch->context, suspended_since(watch));
 }
 
-void suspend_look(struct suspend_watch *watch)
+void suspend_check(struct suspend_watch *watch)
 {
     nsec_t slept_for = watch->handler ? suspended_since(watch) : 0;
 

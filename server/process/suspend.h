@@ -26,7 +26,7 @@ struct suspend_watch {
     int fd;                  /* private */
 };
 
-// Starts to watch. If the system has no such timer, or no descriptor is left, only suspend_look()
+// Starts to watch. If the system has no such timer, or no descriptor is left, only suspend_check()
 // detects suspends: a handler must do no more harm by that than to come late.
 void suspend_watch_open(struct suspend_watch *watch, struct event_base *base,
                         suspend_handler handler, void *context);
@@ -34,7 +34,7 @@ void suspend_watch_open(struct suspend_watch *watch, struct event_base *base,
 // For a caller that finds much time gone on CLOCK_BOOTTIME, perhaps before the timer's event: calls
 // the handler if the machine was suspended for a second or more since the last report. Does nothing
 // before suspend_watch_open().
-void suspend_look(struct suspend_watch *watch);
+void suspend_check(struct suspend_watch *watch);
 
 // Stops watching; call before the base is freed. A zeroed struct is allowed.
 void suspend_watch_close(struct suspend_watch *watch);

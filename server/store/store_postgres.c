@@ -110,7 +110,7 @@ static void postgres_free(struct journal_store *store)
 // How it stands
 //
 
-static const struct ownership_snapshot *postgres_look(const struct store *store)
+static const struct ownership_snapshot *postgres_ownership(const struct store *store)
 {
     struct postgres_store *ps = postgres_of(store);
 
@@ -152,7 +152,7 @@ static bool postgres_is_owned(const struct ownership_snapshot *shown)
 
 static void postgres_owner(const struct store *store, struct store_owner *owner)
 {
-    const struct ownership_snapshot *shown = postgres_look(store);
+    const struct ownership_snapshot *shown = postgres_ownership(store);
 
     *owner = (struct store_owner){.epoch = shown->lease.epoch};
     if (postgres_is_owned(shown)) {
@@ -204,7 +204,7 @@ static void postgres_show_members(struct postgres_store *ps, struct introspect_c
 static void postgres_cluster(const struct store *store, struct introspect_cluster *cluster)
 {
     struct postgres_store *ps = postgres_of(store);
-    const struct ownership_snapshot *shown = postgres_look(store);
+    const struct ownership_snapshot *shown = postgres_ownership(store);
     bool owned = postgres_is_owned(shown);
 
     *cluster = (struct introspect_cluster){

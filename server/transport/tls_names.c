@@ -180,36 +180,27 @@ static bool tls_print_subject(BIO *out, const X509 *certificate)
 }
 
 // Returns the printed text after the first `skip` bytes, for free(). NULL with the reason in `why`.
-static char *tls_take_text(BIO *out, size_t skip, struct error_text *why)
-{
-    char *bytes;
-    long all = BIO_get_mem_data(out, &bytes);
-    size_t len = all > (long)skip ? (size_t)all - skip : 0;
-    char *text = NULL;
-
-    if (len > TLS_NAMES_MAX) {
-        error_set(why, "the names in the certificate are too long");
-        return NULL;
-    }
-    text = calloc(1, len + 1);
-    if (!text) {
-        error_set(why, "out of memory");
-    } else if (len > 0) {
-        memcpy(text, bytes + skip, len);
-    }
-    return text;
-}
-
 static char *tls_print_names(const X509 *certificate, bool (*printer)(BIO *, const X509 *),
                              size_t skip, struct error_text *why)
 {
     BIO *out = BIO_new(BIO_s_mem());
+    char *bytes = NULL;
     char *text = NULL;
+    size_t len = 0;
 
+    error_set(why, "out of memory");
     if (out && printer(out, certificate)) {
-        text = tls_take_text(out, skip, why);
-    } else {
-        error_set(why, "out of memory");
+        long all = BIO_get_mem_data(out, &bytes);
+
+        len = all > (long)skip ? (size_t)all - skip : 0;
+        if (len > TLS_NAMES_MAX) {
+            error_set(why, "the names in the certificate are too long");
+        } else {
+            text = calloc(1, len + 1);
+        }
+    }
+    if (text && len > 0) {
+        memcpy(text, bytes + skip, len);
     }
     (void)BIO_free(out);
     return text;
