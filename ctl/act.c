@@ -92,20 +92,6 @@ static void add_job_answer(struct text *answers, uint64_t id, const struct reply
     }
 }
 
-// With --json prints a single answer unchanged and several as a list, otherwise their number.
-static enum outcome print_job_answers(struct context *context, const struct act *act, size_t done,
-                                      const struct text *answers)
-{
-    if (context->options->json) {
-        text_put(&context->out, done > 0 || context->count == 1 ? text_string(answers) : "[");
-        text_put(&context->out, context->count > 1 ? "]\n" : answers->len > 0 ? "\n" : "");
-    } else if (done > 0) {
-        units_add_noun(&context->out, done, "job");
-        text_format(&context->out, " %s.\n", action_past(slice_str(act->name)));
-    }
-    return command_print(context);
-}
-
 // Continues after a refusal and reports it at once. Returns the outcome of the first refusal.
 static enum outcome act_on_jobs(struct context *context, const struct act *act, const uint64_t *ids)
 {
@@ -136,7 +122,15 @@ static enum outcome act_on_jobs(struct context *context, const struct act *act, 
         }
     }
     context->problem->why.text[0] = '\0';
-    printed = print_job_answers(context, act, done, &answers);
+    // With --json, a single answer is printed unchanged, and several as a list.
+    if (context->options->json) {
+        text_put(&context->out, done > 0 || context->count == 1 ? text_string(&answers) : "[");
+        text_put(&context->out, context->count > 1 ? "]\n" : answers.len > 0 ? "\n" : "");
+    } else if (done > 0) {
+        units_add_noun(&context->out, done, "job");
+        text_format(&context->out, " %s.\n", action_past(slice_str(act->name)));
+    }
+    printed = command_print(context);
     reply_free(&reply);
     text_free(&answers);
     return first == OUTCOME_DONE ? printed : first;

@@ -66,33 +66,29 @@ static void add_database(struct context *context, const json_t *cluster)
     fact_syncs(context, field_get(cluster, "database.syncs"));
 }
 
-static void add_member(struct grid *grid, const json_t *cluster, const json_t *member)
-{
-    bool self = field_true(member, "self");
-    bool owner = field_true(member, "owner");
-
-    grid_cell(grid, self ? STYLE_STRONG : STYLE_PLAIN, field_text(member, "node"));
-    if (self) {
-        grid_cell(grid, STYLE_STRONG, field_text(cluster, "role"));
-    } else {
-        grid_string(grid, STYLE_PLAIN,
-                    owner                              ? "owner"
-                    : field_true(member, "takes_over") ? "standby"
-                                                       : "standby only");
-    }
-    grid_count(grid, STYLE_PLAIN, field_count(member, "epoch"));
-    grid_count(grid, STYLE_PLAIN, field_count(member, "behind"));
-    grid_seconds(grid, field_number(member, "seen_seconds"));
-    grid_cell(grid, STYLE_PLAIN, field_text(member, "address"));
-}
-
 static void add_members(struct context *context, const json_t *cluster)
 {
     const json_t *members = field_get(cluster, "members");
     struct grid *grid = grid_new(member_columns, context->screen.width, context->screen.colour);
 
     for (size_t i = 0; i < json_array_size(members); i++) {
-        add_member(grid, cluster, json_array_get(members, i));
+        const json_t *member = json_array_get(members, i);
+        bool self = field_true(member, "self");
+        bool owner = field_true(member, "owner");
+
+        grid_cell(grid, self ? STYLE_STRONG : STYLE_PLAIN, field_text(member, "node"));
+        if (self) {
+            grid_cell(grid, STYLE_STRONG, field_text(cluster, "role"));
+        } else {
+            grid_string(grid, STYLE_PLAIN,
+                        owner                              ? "owner"
+                        : field_true(member, "takes_over") ? "standby"
+                                                           : "standby only");
+        }
+        grid_count(grid, STYLE_PLAIN, field_count(member, "epoch"));
+        grid_count(grid, STYLE_PLAIN, field_count(member, "behind"));
+        grid_seconds(grid, field_number(member, "seen_seconds"));
+        grid_cell(grid, STYLE_PLAIN, field_text(member, "address"));
     }
     text_put_char(&context->out, '\n');
     grid_write(grid, &context->out);

@@ -281,19 +281,6 @@ static enum outcome fetch_export_page(struct export *export)
     return outcome;
 }
 
-static void show_export_progress(const struct export *export)
-{
-    uint64_t count = export->sort->count;
-
-    if (export->context->screen.shows_progress) {
-        struct text words = {0};
-
-        units_add_noun(&words, count, "job");
-        progress_draw(count, export->total > count ? export->total : count, text_string(&words));
-        text_free(&words);
-    }
-}
-
 static enum outcome estimate_total(struct export *export)
 {
     struct reply reply = {0};
@@ -318,7 +305,15 @@ static enum outcome fetch_all(struct export *export)
         if (outcome != OUTCOME_DONE || export->next.len == 0) {
             break;
         }
-        show_export_progress(export);
+        if (export->context->screen.shows_progress) {
+            uint64_t count = export->sort->count;
+            struct text words = {0};
+
+            units_add_noun(&words, count, "job");
+            progress_draw(count, export->total > count ? export->total : count,
+                          text_string(&words));
+            text_free(&words);
+        }
         if (signals_stop()) {
             outcome = problem_set(export->context->problem, OUTCOME_INTERRUPTED,
                                   "interrupted: nothing was written");

@@ -194,19 +194,6 @@ static void report_refused_line(struct import *import, uint64_t line, struct sli
     text_free(&escaped);
 }
 
-// Adds a line. The caller adds the lines in order.
-static void collect_line(struct import *import, struct slice line)
-{
-    // A NUL would end the body of the request, and the lines after it would be lost.
-    if (line.len > 0 && memchr(line.ptr, '\0', line.len)) {
-        report_refused_line(import, import->first + import->count, SLICE("it has a NUL byte"));
-        line = SLICE("");
-    }
-    text_add(&import->lines, line);
-    text_put_char(&import->lines, '\n');
-    import->count++;
-}
-
 // Consecutive lines of a request.
 struct line_range {
     const char *text;
@@ -378,7 +365,15 @@ static enum outcome import_all(struct import *import)
             return problem->outcome;
         }
         if (!ended && number >= start) {
-            collect_line(import, line);
+            // A NUL would end the body of the request, and the lines after it would be lost.
+            if (line.len > 0 && memchr(line.ptr, '\0', line.len)) {
+                report_refused_line(import, import->first + import->count,
+                                    SLICE("it has a NUL byte"));
+                line = SLICE("");
+            }
+            text_add(&import->lines, line);
+            text_put_char(&import->lines, '\n');
+            import->count++;
         }
         if (ended || import->lines.len >= BYTES_MOST || import->count >= LINES_MOST) {
             outcome = send_collected(import);

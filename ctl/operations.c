@@ -202,20 +202,6 @@ static enum outcome print_operation(struct context *context, const json_t *opera
 // The request
 //
 
-static void set_contains(json_t *filter, const char *contains)
-{
-    struct slice bytes = slice_str(contains);
-    struct text encoded = {0};
-
-    if (utf8_valid(bytes)) {
-        object_set(filter, "contains", json_string(contains));
-    } else {
-        base64_add(&encoded, bytes);
-        object_set(filter, "contains_base64", json_string(text_string(&encoded)));
-        text_free(&encoded);
-    }
-}
-
 static json_t *make_state_list(const char *state)
 {
     json_t *states = need(json_array());
@@ -248,7 +234,16 @@ static json_t *make_job_filter(const struct options *options)
     object_set_count(filter, "min_bytes", least == NO_COUNT ? NO_COUNT : least + 1);
     object_set_count(filter, "max_bytes", most == NO_COUNT || most == 0 ? most : most - 1);
     if (options->contains) {
-        set_contains(filter, options->contains);
+        struct slice bytes = slice_str(options->contains);
+        struct text encoded = {0};
+
+        if (utf8_valid(bytes)) {
+            object_set(filter, "contains", json_string(options->contains));
+        } else {
+            base64_add(&encoded, bytes);
+            object_set(filter, "contains_base64", json_string(text_string(&encoded)));
+            text_free(&encoded);
+        }
     }
     return filter;
 }

@@ -150,13 +150,17 @@ static void add_queue_numbers(struct context *context, const json_t *queue)
     fact(context, "workers", "%s, %s of them waiting", COUNT("workers"), COUNT("waiting"));
 }
 
-// Adds the reasons other than a pause for which the policy closes the queue.
-static void add_closed_reasons(struct context *context, const json_t *queue)
+static void add_queue_state(struct context *context, const json_t *queue)
 {
     json_t *reasons = json_object_get(queue, "closed");
     const json_t *reason;
     size_t i;
 
+    if (field_true(queue, "paused")) {
+        fact_styled(context, "paused", STYLE_ODD, "for %s more",
+                    units_seconds(field_number(queue, "pause_left_seconds")).text);
+    }
+    // The other reasons are those of the policy.
     json_array_foreach(reasons, i, reason)
     {
         const char *word = json_string_value(reason);
@@ -174,15 +178,6 @@ static void add_closed_reasons(struct context *context, const json_t *queue)
                             : "a job that has waited too long is about to be removed");
         }
     }
-}
-
-static void add_queue_state(struct context *context, const json_t *queue)
-{
-    if (field_true(queue, "paused")) {
-        fact_styled(context, "paused", STYLE_ODD, "for %s more",
-                    units_seconds(field_number(queue, "pause_left_seconds")).text);
-    }
-    add_closed_reasons(context, queue);
     fact(context, "kept", "%s",
          field_true(queue, "kept") ? "even when it is empty" : "only while it is in use");
     if (field_count(queue, "limits.high") + field_count(queue, "limits.normal") +
@@ -381,23 +376,6 @@ static const struct grid_column policy_columns[] = {
     {"SETTINGS", false, true}, {NULL, false, false},
 };
 
-static void add_policy_row(struct grid *grid, const json_t *policy)
-{
-    bool applies = !field_is_set(policy, "why_not");
-    struct text words = {0};
-
-    add_policy_settings(&words, policy);
-    grid_cell(grid, STYLE_PLAIN, field_text(policy, "glob"));
-    if (field_is_set(policy, POSITION)) {
-        grid_format(grid, STYLE_PLAIN, "%llu", (unsigned long long)field_count(policy, POSITION));
-    } else {
-        grid_string(grid, STYLE_FAINT, "-");
-    }
-    grid_cell(grid, STYLE_PLAIN, field_text(policy, "origin"));
-    grid_cell(grid, applies ? STYLE_PLAIN : STYLE_BAD, text_slice(&words));
-    text_free(&words);
-}
-
 static void add_policies(struct context *context, const json_t *reply)
 {
     const json_t *policies = field_get(reply, "policies");
@@ -409,7 +387,21 @@ static void add_policies(struct context *context, const json_t *reply)
     }
     grid = grid_new(policy_columns, context->screen.width, context->screen.colour);
     for (size_t i = 0; i < json_array_size(policies); i++) {
-        add_policy_row(grid, json_array_get(policies, i));
+        const json_t *policy = json_array_get(policies, i);
+        bool applies = !field_is_set(policy, "why_not");
+        struct text words = {0};
+
+        add_policy_settings(&words, policy);
+        grid_cell(grid, STYLE_PLAIN, field_text(policy, "glob"));
+        if (field_is_set(policy, POSITION)) {
+            grid_format(grid, STYLE_PLAIN, "%llu",
+                        (unsigned long long)field_count(policy, POSITION));
+        } else {
+            grid_string(grid, STYLE_FAINT, "-");
+        }
+        grid_cell(grid, STYLE_PLAIN, field_text(policy, "origin"));
+        grid_cell(grid, applies ? STYLE_PLAIN : STYLE_BAD, text_slice(&words));
+        text_free(&words);
     }
     grid_write(grid, &context->out);
     grid_free(grid);

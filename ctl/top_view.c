@@ -31,11 +31,18 @@ static void note_totals(json_t *totals, const char *path, const json_t *from)
     }
 }
 
-static json_t *make_totals(const json_t *process, const json_t *queues)
+void top_state_take(struct top_state *state, json_t *process, json_t *queues, double at)
 {
     json_t *totals = need(json_object());
     const json_t *list = field_get(queues, "queues");
 
+    json_decref(state->process);
+    json_decref(state->queues);
+    json_decref(state->before);
+    state->process = process;
+    state->queues = queues;
+    state->before = state->now;
+    state->before_at = state->now_at;
     note_totals(totals, "", field_get(process, "totals"));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *queue = json_array_get(list, i);
@@ -45,19 +52,7 @@ static json_t *make_totals(const json_t *process, const json_t *queues)
             note_totals(totals, path, field_get(queue, "totals"));
         }
     }
-    return totals;
-}
-
-void top_state_take(struct top_state *state, json_t *process, json_t *queues, double at)
-{
-    json_decref(state->process);
-    json_decref(state->queues);
-    json_decref(state->before);
-    state->process = process;
-    state->queues = queues;
-    state->before = state->now;
-    state->before_at = state->now_at;
-    state->now = make_totals(process, queues);
+    state->now = totals;
     state->now_at = at;
     text_cut(&state->trouble, 0);
 }
