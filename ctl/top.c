@@ -88,7 +88,7 @@ static void edit_search(struct top *top, int key)
 
     if (key == '\r' || key == '\n') {
         top->state.typing = false;
-    } else if (key == KEY_ESCAPE) {
+    } else if (key == TERMINAL_KEY_ESCAPE) {
         top->state.typing = false;
         text_cut(search, 0);
     } else if (key == 0x7f || key == '\b') {
@@ -112,22 +112,22 @@ static bool take_scroll_key(struct top *top, int key)
     long page = (long)top_view_rows(top->height);
 
     switch (key) {
-    case KEY_UP:
+    case TERMINAL_KEY_UP:
         scroll_queues(top, -1);
         return true;
-    case KEY_DOWN:
+    case TERMINAL_KEY_DOWN:
         scroll_queues(top, 1);
         return true;
-    case KEY_PAGE_UP:
+    case TERMINAL_KEY_PAGE_UP:
         scroll_queues(top, -page);
         return true;
-    case KEY_PAGE_DOWN:
+    case TERMINAL_KEY_PAGE_DOWN:
         scroll_queues(top, page);
         return true;
-    case KEY_HOME:
+    case TERMINAL_KEY_HOME:
         scroll_queues(top, -QUEUES_MOST);
         return true;
-    case KEY_END:
+    case TERMINAL_KEY_END:
         scroll_queues(top, QUEUES_MOST);
         return true;
     default:
@@ -142,9 +142,9 @@ static void take_key(struct top *top, int key)
     }
     if (key == 'q' || key == 'Q') {
         top->ends = true;
-    } else if (key == '<' || key == KEY_LEFT) {
+    } else if (key == '<' || key == TERMINAL_KEY_LEFT) {
         sort_by_neighbour(top, top_column_count - 1);
-    } else if (key == '>' || key == KEY_RIGHT) {
+    } else if (key == '>' || key == TERMINAL_KEY_RIGHT) {
         sort_by_neighbour(top, 1);
     } else if (key == 'r') {
         top->state.reversed = !top->state.reversed;
@@ -161,7 +161,7 @@ static void take_key(struct top *top, int key)
         }
     } else if (key == 'h' || key == '?') {
         top->state.help = !top->state.help;
-    } else if (key == KEY_ESCAPE) {
+    } else if (key == TERMINAL_KEY_ESCAPE) {
         top->state.help = false;
     }
 }

@@ -105,10 +105,11 @@ static const struct {
     struct slice bytes;
     int key;
 } sequences[] = {
-    {{"A", 1}, KEY_UP},       {{"B", 1}, KEY_DOWN},       {{"C", 1}, KEY_RIGHT},
-    {{"D", 1}, KEY_LEFT},     {{"H", 1}, KEY_HOME},       {{"F", 1}, KEY_END},
-    {{"5~", 2}, KEY_PAGE_UP}, {{"6~", 2}, KEY_PAGE_DOWN}, {{"1~", 2}, KEY_HOME},
-    {{"4~", 2}, KEY_END},
+    {{"A", 1}, TERMINAL_KEY_UP},       {{"B", 1}, TERMINAL_KEY_DOWN},
+    {{"C", 1}, TERMINAL_KEY_RIGHT},    {{"D", 1}, TERMINAL_KEY_LEFT},
+    {{"H", 1}, TERMINAL_KEY_HOME},     {{"F", 1}, TERMINAL_KEY_END},
+    {{"5~", 2}, TERMINAL_KEY_PAGE_UP}, {{"6~", 2}, TERMINAL_KEY_PAGE_DOWN},
+    {{"1~", 2}, TERMINAL_KEY_HOME},    {{"4~", 2}, TERMINAL_KEY_END},
 };
 
 int terminal_key(struct slice bytes, size_t *len)
@@ -120,14 +121,14 @@ int terminal_key(struct slice bytes, size_t *len)
         return (unsigned char)*bytes.ptr;
     }
     if (bytes.len < 3 || (bytes.ptr[1] != '[' && bytes.ptr[1] != 'O')) {
-        return KEY_ESCAPE;
+        return TERMINAL_KEY_ESCAPE;
     }
     // Parameter bytes, then a final byte.
     while (end < bytes.len && bytes.ptr[end] >= '0' && bytes.ptr[end] <= '?') {
         end++;
     }
     if (end == bytes.len) {
-        return KEY_ESCAPE;
+        return TERMINAL_KEY_ESCAPE;
     }
     *len = end + 1;
     for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
@@ -135,5 +136,5 @@ int terminal_key(struct slice bytes, size_t *len)
             return sequences[i].key;
         }
     }
-    return KEY_NONE;
+    return TERMINAL_KEY_NONE;
 }

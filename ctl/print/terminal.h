@@ -22,20 +22,21 @@ void terminal_draw(const struct text *lines);
 
 // Keys without a character. Other keys are their byte.
 enum terminal_key {
-    KEY_NONE = 256,
-    KEY_UP,
-    KEY_DOWN,
-    KEY_LEFT,
-    KEY_RIGHT,
-    KEY_PAGE_UP,
-    KEY_PAGE_DOWN,
-    KEY_HOME,
-    KEY_END,
-    KEY_ESCAPE
+    TERMINAL_KEY_NONE = 256,
+    TERMINAL_KEY_UP,
+    TERMINAL_KEY_DOWN,
+    TERMINAL_KEY_LEFT,
+    TERMINAL_KEY_RIGHT,
+    TERMINAL_KEY_PAGE_UP,
+    TERMINAL_KEY_PAGE_DOWN,
+    TERMINAL_KEY_HOME,
+    TERMINAL_KEY_END,
+    TERMINAL_KEY_ESCAPE
 };
 
 // Parses the first key in the bytes that a terminal has sent, and sets `*len` to its length.
-// `bytes` must not be empty. KEY_NONE for an unknown sequence; KEY_ESCAPE for an incomplete one.
+// `bytes` must not be empty. TERMINAL_KEY_NONE for an unknown sequence; TERMINAL_KEY_ESCAPE for an
+// incomplete one.
 int terminal_key(struct slice bytes, size_t *len);
 
 #endif
