@@ -85,27 +85,22 @@ class Arrows(unittest.TestCase):
 
     def test_what_it_finds_compiles(self):
         for room in self.rooms.values():
-            # What a part of a room shows may be for that room alone.
+            # The headers of a part of a room may be for that room alone.
             parts = {part for part, whole in house.INSIDE.items() if whole != room.folder}
-            for folder in (house.SEES[room.folder] - parts) | {room.folder}:
-                with self.subTest(room=room.folder, headers=folder):
-                    text = "".join(f'#include "{name}"\n' for name in sorted(self.visible(room))
-                                   if self.folder(name) == folder)
-                    said = room.compile(text + "extern int last;\n", "-fsyntax-only")
-                    self.assertEqual((said.returncode, said.stderr), (0, ""))
+            folders = (house.SEES[room.folder] - parts) | {room.folder}
+            with self.subTest(room=room.folder):
+                text = "".join(f'#include "{name}"\n' for name in sorted(self.visible(room))
+                               if self.folder(name) in folders)
+                said = room.compile(text + "extern int last;\n", "-fsyntax-only")
+                self.assertEqual((said.returncode, said.stderr), (0, ""))
 
     def test_including_another_room_does_not_compile(self):
-        tried = 0
+        # That it finds no other header is known; one for each room shows that this is an error.
         for room in self.rooms.values():
-            hidden = self.headers - self.visible(room)
-            # One public and one private header of each folder will do.
-            for name in {(self.folder(name), name in self.rooms[self.folder(name)].public): name
-                         for name in hidden}.values():
-                with self.subTest(room=room.folder, header=name):
-                    said = room.compile(f'#include "{name}"\n', "-fsyntax-only")
-                    self.assertIn(f"{name}: No such file", said.stderr)
-                    tried += 1
-        self.assertGreater(tried, len(self.rooms))
+            name = min(self.headers - self.visible(room))
+            with self.subTest(room=room.folder, header=name):
+                said = room.compile(f'#include "{name}"\n', "-fsyntax-only")
+                self.assertIn(f"{name}: No such file", said.stderr)
 
     @staticmethod
     def folder(name):
