@@ -22,7 +22,17 @@ function(program_test NAME LABEL)
     program_test_io2(${NAME} ${LABEL} ${ARGN})
 endfunction()
 
-# With so many threads.
+# program_test_per_build(NAME label COMMAND...): for tests that repeat something at random or for long.
+# A release build runs NAME, without I/O threads, any other build NAME_io2.
+function(program_test_per_build NAME LABEL)
+    if(CMAKE_BUILD_TYPE STREQUAL Release)
+        program_test_io(0 ${NAME} ${LABEL} ${ARGN})
+    else()
+        program_test_io2(${NAME} ${LABEL} ${ARGN})
+    endif()
+endfunction()
+
+# With this number of threads.
 function(program_test_io THREADS TEST LABEL)
     string(REPLACE "$<TARGET_FILE:tandemd>" "$<TARGET_FILE:tandemd_io${THREADS}>" command "${ARGN}")
     add_test(NAME ${TEST} COMMAND ${command})
@@ -52,10 +62,11 @@ function(races)
     endforeach()
 endfunction()
 
-# program_test_properties(NAME [PROPERTY VALUE]...): of both.
+# program_test_properties(NAME [PROPERTY VALUE]...): of NAME and NAME_io2, if they exist.
 function(program_test_properties NAME)
-    set_tests_properties(${NAME} PROPERTIES ${ARGN})
-    if(TEST ${NAME}_io2)
-        set_tests_properties(${NAME}_io2 PROPERTIES ${ARGN})
-    endif()
+    foreach(test ${NAME} ${NAME}_io2)
+        if(TEST ${test})
+            set_tests_properties(${test} PROPERTIES ${ARGN})
+        endif()
+    endforeach()
 endfunction()
