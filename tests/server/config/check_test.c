@@ -53,7 +53,8 @@ static void check_refuses_missing_paths(void **state)
         {"http.hosts=*", "hosts: `*` is not a plain host name"},
         {"http.functions=a, b[", "functions: `b[` is not a valid glob"},
         {"http.functions=[[:alpha:]]", "functions: `[[:alpha:]]` is not a valid glob"},
-        {"gearman.handle_prefix=a b", "[gearman] handle_prefix: a handle has no blanks"},
+        {"gearman.handle_prefix=a b",
+         "[gearman] handle_prefix must not contain blanks or control bytes"},
     };
     struct sandbox *sandbox = *state;
 
