@@ -146,7 +146,7 @@ class Round:
 
 
 def measure(chance, pair):
-    """How long a migration takes here that nobody disturbs."""
+    """The duration of a migration without a kill."""
     with tempfile.TemporaryDirectory() as folder:
         one = Round(pathlib.Path(folder), chance, pair, "tool", 0)
         try:

@@ -236,7 +236,7 @@ class Cut(WithFolder):
         return done
 
     def waited(self, server, count):
-        """False, once the server has so many jobs."""
+        """Waits until the server has that number of jobs. Returns False."""
         while self.count(server.port) != count:
             pass
         return False
@@ -581,7 +581,7 @@ class Tandems(WithFolder):
             return True
         self.source.command = swallow
         self.cut()
-        # What was sent is done, whoever waits for the answer.
+        # The broker executes the sent requests, although no client waits for the replies.
         while moving.exported(self.old):
             pass
         self.assertEqual(self.good(*self.addresses).count("gone already: "), 5)

@@ -64,7 +64,7 @@ def yaml(body):
 
 
 class Reference:
-    """beanstalkd on a port that nobody else can have until it is killed."""
+    """beanstalkd on a port that is reserved until it is killed."""
 
     def __init__(self, program, directory, size=4096):
         directory.mkdir(exist_ok=True)
@@ -99,7 +99,7 @@ class Reference:
 
 
 class Tandem:
-    """tandemd that brings in a binlog, or has done so. RuntimeError where it does not start."""
+    """tandemd that imports, or has imported, a binlog. RuntimeError if it does not start."""
 
     def __init__(self, program, journal, source=None, *more, options=()):
         settings = ["beanstalk.listen=127.0.0.1:0", "gearman.listen=", "http.listen=",

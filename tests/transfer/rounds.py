@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Binlogs that beanstalkd leaves when it is killed under a random load are brought in, and what
-tandemd shows is compared with what beanstalkd shows after its own replay of a copy."""
+"""Imports binlogs of a beanstalkd that was killed under a random load. The jobs in tandemd are
+compared with the jobs in a beanstalkd that replays a copy of the binlogs."""
 
 import argparse
 import contextlib

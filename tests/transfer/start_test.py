@@ -270,7 +270,7 @@ class Starts(Case):
         tandem, client = self.start()
         self.assertEqual(self.stats(client, own)["state"], "ready")
 
-    def test_nothing_to_bring_in_is_a_mistake_of_whoever_asked_for_it(self):
+    def test_a_source_without_binlogs_refuses_the_start(self):
         self.old.mkdir()
         self.refuse("there are no beanstalkd binlogs (binlog.N)")
 
@@ -416,7 +416,7 @@ class Broken(Case):
         _, client = self.start(options=["--repair"])
         self.assertEqual(self.stats(client, 4)["state"], "ready")
 
-    def test_a_body_of_zeros_that_more_follows_is_damage_to_it_alone(self):
+    def test_a_body_of_zeros_before_other_records_damages_its_job_only(self):
         torn = self.records(2)[0]
         binlog.write(self.old, 1, [*self.records(1), torn[:-7] + bytes(7), *self.records(3)])
         self.refuse("damaged in 1 places, first in binlog.1 at 99: job 2: its body ends in zeros")
@@ -433,7 +433,7 @@ class Broken(Case):
         tandem, client = self.start()
         self.assertEqual(self.stats(client, 1)["state"], "ready")
 
-    def test_what_can_be_read_of_a_damaged_one_comes_with_repair_and_no_other(self):
+    def test_readable_jobs_of_damaged_binlogs_are_imported_with_repair_only(self):
         cut = self.records(4)[0]
         broken = [
             ("a body does not end with CR LF", 0, [cut[:-2] + b"xx", *self.records(5)]),
@@ -467,7 +467,7 @@ class Broken(Case):
         self.start()
 
 
-    def test_what_could_not_be_brought_in_at_all_need_not_be_given_up(self):
+    def test_an_import_that_imported_no_job_need_not_be_abandoned(self):
         binlog.write(self.old, 1, [binlog.record(7, 1, b"mail", b"x"), b"\xff" * 200])
         self.refuse("--repair")
         tandem, _ = self.start(False)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define FIRST_ROOM 256
+#define LEX_FIRST_CAPACITY 256
 // Maximum length of a value; jobs are far smaller.
 #define DUMP_VALUE_MAX ((size_t)1024 * 1024 * 1024)
 
@@ -34,7 +34,7 @@ static enum dump_word lex_bad(struct dump_lex *lex, const char *why)
 static bool lex_add(struct dump_bytes *bytes, int c)
 {
     if (bytes->len == bytes->capacity) {
-        size_t wanted = bytes->capacity ? bytes->capacity * 2 : FIRST_ROOM;
+        size_t wanted = bytes->capacity ? bytes->capacity * 2 : LEX_FIRST_CAPACITY;
         char *grown = bytes->len < DUMP_VALUE_MAX ? realloc(bytes->ptr, wanted) : NULL;
 
         if (!grown) {
