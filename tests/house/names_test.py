@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""A name of the product means one thing: functions, statics too, and the tags of structs, unions and
-enums are unique over the tree, so that grep and ctags find one place.
+"""A name of the product means one thing: functions, statics too, the tags of structs, unions and enums,
+and the names of headers are unique over the tree, so that grep and ctags find one place.
 
     names_test.py            fails for each name that has more places than tests/house/namesakes allows
     names_test.py --prune    removes from that list the rows that are no longer needed
     names_test.py --list     prints every name that has several places
 
 The list holds the namesakes that were there when the rule came, with their number of places. It only
-shrinks."""
+shrinks, and is absent when it is empty."""
 
 import collections
 import re
@@ -31,6 +31,8 @@ def places():
         for path in sorted((house.ROOT / folder).glob("*.[ch]")):
             text = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), path.read_text())
             name = str(path.relative_to(house.ROOT))
+            if path.suffix == ".h":
+                found["header", path.name].add(name)
             for function in house.functions(text):
                 if function.name:
                     found["function", function.name].add(name)
