@@ -94,6 +94,17 @@ struct bean_conn {
 
 static_assert(sizeof(struct bean_conn) <= 56, "an idle connection is small");
 
+// Replies to a command that the broker has carried out: `done` for STATUS_OK. If it changed a
+// stored job, the reply waits until the store has the change.
+static inline void bean_reply_changed(struct bean_conn *conn, enum status status,
+                                      enum bean_answer done)
+{
+    if (status == STATUS_OK) {
+        wire_hold(conn->wire, broker_position(conn->shared->broker));
+    }
+    bean_reply_status(conn->wire, status, done);
+}
+
 // conn.c: the front-end's functions of the same names.
 struct feed bean_feed(void *conn, struct slice input, unsigned budget);
 struct feed bean_filled(void *conn, size_t len, unsigned budget);
@@ -105,10 +116,6 @@ struct feed bean_filled(void *conn, size_t len, unsigned budget);
 // Carries out the command on `line`, which is without its CRLF: replies, or sets the state in which
 // the reply will be made. `turn` has the input after the line.
 void bean_exec(struct bean_conn *conn, struct slice line, struct feed_turn *turn);
-
-// Replies to a command that the broker has carried out: `done` for STATUS_OK. If it changed a
-// stored job, the reply waits until the store has the change.
-void bean_reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done);
 
 // BEAN_KICKING, BEAN_CLEARING, BEAN_GRANTING: make the next slice, and reply after the last.
 enum step bean_kick_step(struct bean_conn *conn, struct feed_turn *turn);

@@ -10,14 +10,6 @@
 
 #include <string.h>
 
-void bean_reply_changed(struct bean_conn *conn, enum status status, enum bean_answer done)
-{
-    if (status == STATUS_OK) {
-        wire_hold(conn->wire, broker_position(conn->shared->broker));
-    }
-    bean_reply_status(conn->wire, status, done);
-}
-
 //
 // The caller's rights
 //

@@ -33,6 +33,30 @@ struct slice schedule_moment_text(nsec_t at, char text[SCHEDULE_MOMENT_MAX])
     return slice_of(text, (size_t)len);
 }
 
+static struct schedule *schedule_by_wake(const struct tree_node *node)
+{
+    return container_of((struct tree_node *)(uintptr_t)node, struct schedule, by_wake);
+}
+
+static bool schedule_wakes_before(const struct tree_node *a, const struct tree_node *b)
+{
+    const struct schedule *x = schedule_by_wake(a), *y = schedule_by_wake(b);
+
+    return x->wake_at != y->wake_at ? x->wake_at < y->wake_at : x < y;
+}
+
+void firing_set_wake(struct schedules *schedules, struct schedule *schedule, nsec_t at)
+{
+    if (schedule->wakes) {
+        tree_remove(&schedules->by_wake, &schedule->by_wake, schedule_wakes_before);
+    }
+    schedule->wakes = at != NSEC_NEVER;
+    schedule->wake_at = at;
+    if (schedule->wakes) {
+        tree_insert(&schedules->by_wake, &schedule->by_wake, schedule_wakes_before);
+    }
+}
+
 static nsec_t firing_wall(const struct schedules *schedules)
 {
     return broker_now(schedules->broker).wall;
@@ -96,7 +120,7 @@ static void firing_await_next(struct schedules *schedules, struct schedule *sche
 
         wake_at = again_at < wake_at ? again_at : wake_at;
     }
-    schedule_index_wake(schedules, schedule, wake_at);
+    firing_set_wake(schedules, schedule, wake_at);
 }
 
 static void firing_decide(struct schedules *schedules, struct schedule *schedule, nsec_t at)
@@ -281,7 +305,7 @@ static void firing_refused(struct schedules *schedules, struct schedule *schedul
         }
     }
     firing_set_outcome(schedule, SCHEDULE_REFUSED, at, status);
-    schedule_index_wake(schedules, schedule, nsec_add(now, AGAIN_AFTER));
+    firing_set_wake(schedules, schedule, nsec_add(now, AGAIN_AFTER));
 }
 
 static void firing_fire(struct schedules *schedules, struct schedule *schedule)

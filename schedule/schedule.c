@@ -14,11 +14,6 @@ static struct schedule *schedule_by_name(const struct tree_node *node)
     return container_of((struct tree_node *)(uintptr_t)node, struct schedule, by_name);
 }
 
-static struct schedule *schedule_by_wake(const struct tree_node *node)
-{
-    return container_of((struct tree_node *)(uintptr_t)node, struct schedule, by_wake);
-}
-
 static int schedule_compare_names(struct slice a, struct slice b)
 {
     size_t len = a.len < b.len ? a.len : b.len;
@@ -31,13 +26,6 @@ static bool schedule_name_before(const struct tree_node *a, const struct tree_no
 {
     return schedule_compare_names(schedule_name(schedule_by_name(a)),
                                   schedule_name(schedule_by_name(b))) < 0;
-}
-
-static bool schedule_wakes_before(const struct tree_node *a, const struct tree_node *b)
-{
-    const struct schedule *x = schedule_by_wake(a), *y = schedule_by_wake(b);
-
-    return x->wake_at != y->wake_at ? x->wake_at < y->wake_at : x < y;
 }
 
 struct schedule *schedule_index_find(const struct schedules *schedules, struct slice name)
@@ -84,7 +72,7 @@ struct schedule *schedule_index_add(struct schedules *schedules, struct slice na
 
 void schedule_index_remove(struct schedules *schedules, struct schedule *schedule)
 {
-    schedule_index_wake(schedules, schedule, NSEC_NEVER);
+    firing_set_wake(schedules, schedule, NSEC_NEVER);
     tree_remove(&schedules->by_name, &schedule->by_name, schedule_name_before);
     schedules->count--;
     schedule_plan_free(schedule->file);
@@ -92,23 +80,11 @@ void schedule_index_remove(struct schedules *schedules, struct schedule *schedul
     free(schedule);
 }
 
-void schedule_index_wake(struct schedules *schedules, struct schedule *schedule, nsec_t at)
-{
-    if (schedule->wakes) {
-        tree_remove(&schedules->by_wake, &schedule->by_wake, schedule_wakes_before);
-    }
-    schedule->wakes = at != NSEC_NEVER;
-    schedule->wake_at = at;
-    if (schedule->wakes) {
-        tree_insert(&schedules->by_wake, &schedule->by_wake, schedule_wakes_before);
-    }
-}
-
 struct schedule *schedule_index_first(const struct schedules *schedules)
 {
-    const struct tree_node *first = tree_first(&schedules->by_wake);
+    struct tree_node *first = tree_first(&schedules->by_wake);
 
-    return first ? schedule_by_wake(first) : NULL;
+    return first ? container_of(first, struct schedule, by_wake) : NULL;
 }
 
 // While there are schedules, the wall clock is read this often.

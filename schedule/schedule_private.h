@@ -105,9 +105,6 @@ struct schedule *schedule_index_add(struct schedules *schedules, struct slice na
 // Removes and frees the schedule with its plans.
 void schedule_index_remove(struct schedules *schedules, struct schedule *schedule);
 
-// Sets when the schedule wakes. NSEC_NEVER: it does not.
-void schedule_index_wake(struct schedules *schedules, struct schedule *schedule, nsec_t at);
-
 // The schedule that wakes first. NULL: none wakes.
 struct schedule *schedule_index_first(const struct schedules *schedules);
 
@@ -136,6 +133,9 @@ bool schedule_memo_read_fired(const struct broker *broker, struct schedule *sche
 
 // The schedule has a new plan: finds out which moment is next.
 void firing_begin(struct schedules *schedules, struct schedule *schedule);
+
+// Sets the time of the next call of firing_work(). NSEC_NEVER: none.
+void firing_set_wake(struct schedules *schedules, struct schedule *schedule, nsec_t at);
 
 // The schedule wakes: decides at most one moment, or a number of missed moments at once. Returns
 // the cost, of which schedules_work() may spend FIRING_SLICE in a call.
