@@ -116,27 +116,22 @@ static struct queue *queue_found_last(const struct broker *broker, struct slice 
     return last && slice_equal(queue_name(last), name) ? last : NULL;
 }
 
-static struct queue *queue_get(struct broker *broker, struct slice name)
-{
-    uint64_t hash = siphash(&broker->key, name.ptr, name.len);
-    struct queue *queue = queue_find_by_hash(broker, name, hash);
-
-    if (!queue) {
-        queue = queue_new(broker, name, hash);
-    }
-    broker->index.last_named = queue;
-    return queue;
-}
-
 static enum status queue_hold_other(struct broker *broker, struct slice name, struct queue **queue)
 {
+    uint64_t hash;
+
     if (name.len == 0 || memchr(name.ptr, '\0', name.len)) {
         return STATUS_BAD_NAME;
     }
     if (name.len > QUEUE_NAME_MAX) {
         return STATUS_TOO_LARGE;
     }
-    *queue = queue_get(broker, name);
+    hash = siphash(&broker->key, name.ptr, name.len);
+    *queue = queue_find_by_hash(broker, name, hash);
+    if (!*queue) {
+        *queue = queue_new(broker, name, hash);
+    }
+    broker->index.last_named = *queue;
     if (!*queue) {
         return STATUS_NO_MEMORY;
     }

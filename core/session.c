@@ -212,35 +212,6 @@ void subscription_wait_along(struct subscription *subscription)
     }
 }
 
-// Makes or undoes the next link. False if there is none: all links are made or undone.
-static bool session_relink_next(struct session *session)
-{
-    struct subscription *next = session->extra->wide->linking.next;
-
-    if (!next) {
-        return false;
-    }
-    (void)subscription_walk_next(&session->extra->wide->linking);
-    if (session->unlinking) {
-        subscription_stop_waiting(next);
-    } else if (!next->barred) {
-        subscription_wait_along(next);
-    }
-    return true;
-}
-
-static void session_relink_finished(struct session *session)
-{
-    bool waits = session->unlinking && session->wait_state != WAITING_NOT;
-
-    session->unlinking = false;
-    if (waits) {
-        session_begin_relinking(session);
-    } else {
-        session_end_relinking(session);
-    }
-}
-
 // Makes or undoes up to that many links, and puts the session behind the others.
 static void session_relink_some(struct session *session, unsigned *links)
 {
@@ -249,8 +220,22 @@ static void session_relink_some(struct session *session, unsigned *links)
     list_remove(&wide->relinking);
     list_append(&session->broker->matching.relinking, &wide->relinking);
     for (; *links > 0 && session_relinks(session); --*links) {
-        if (!session_relink_next(session)) {
-            session_relink_finished(session);
+        struct subscription *next = wide->linking.next;
+
+        if (!next && session->unlinking && session->wait_state != WAITING_NOT) {
+            // All links of the last wait are undone: those of the present one are made.
+            session->unlinking = false;
+            session_begin_relinking(session);
+        } else if (!next) {
+            session->unlinking = false;
+            session_end_relinking(session);
+        } else {
+            (void)subscription_walk_next(&wide->linking);
+            if (session->unlinking) {
+                subscription_stop_waiting(next);
+            } else if (!next->barred) {
+                subscription_wait_along(next);
+            }
         }
     }
 }
