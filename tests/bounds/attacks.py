@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Clients that do what is dear to the broker, without end: each is a function that runs in a process
 of its own, with the ports of the protocols, how many stand for a million, and a function to call
-whenever it begins anew."""
+each time it begins again."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def chunks(data, count):
 
 
 def exchange(sock, pieces, wanted):
-    """Sends everything and reads meanwhile, until so many bytes have come; returns the rest."""
+    """Sends everything and reads meanwhile, until that number of bytes has arrived; returns the rest."""
     pieces = iter(pieces)
     piece = memoryview(next(pieces, b""))
     sock.setblocking(False)
@@ -52,7 +52,7 @@ def exchange(sock, pieces, wanted):
 
 
 def join(client, unique, count):
-    """So many submissions of one job; returns its handle."""
+    """Submits one job that number of times; returns its handle."""
     submit = packet(Gearman.SUBMIT_JOB, b"crowd", unique, b"")
     client.sock.sendall(submit)
     handle = client.expect(Gearman.JOB_CREATED)

@@ -25,7 +25,7 @@ class Broker:
                    "--set", "admin.listen="]
         for setting in settings:
             command += ["--set", setting]
-        # A file, not a pipe: nobody would read the rest of it.
+        # A file, not a pipe, which would fill up: the test does not read all of it.
         with tempfile.NamedTemporaryFile(prefix="tandem-bounds-", delete=False) as log:
             self.log_path = pathlib.Path(log.name)
             self.process = subprocess.Popen(

@@ -99,13 +99,13 @@ class BoundsCase(unittest.TestCase):
         return broker.complaints("slow_turn ")
 
     def assert_no_slow_turn(self, broker, before):
-        """But for so many that there were before."""
+        """Except for the number that existed before."""
         slow = self.slow_turns(broker)[before:]
         if slow:
             raise SlowTurns(slow)
 
     def assert_answered_meanwhile(self, answered, least):
-        """So many commands of others, at least, while the broker did something long."""
+        """The least number of other clients' commands that ran during a long operation."""
         if answered < least:
             raise FewAnswers(f"{answered}, at least {least} expected")
 

@@ -70,7 +70,7 @@ class Client:
 
     def fill(self, data, limit, sent=0):
         """Sends `data` over and over until no more is taken or `limit` bytes were; how many that
-        are, with those that were sent before."""
+        are, with the bytes sent before."""
         self.sock.setblocking(False)
         try:
             while sent < limit:

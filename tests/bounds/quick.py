@@ -12,7 +12,7 @@ BODY = b"0123456789"
 
 class Quick:
     """Puts and deletes a job by beanstalk, and has one done in the foreground by Gearman, in turn.
-    It is its own worker: nobody else is waited for."""
+    It is its own worker, so it waits for no other client."""
 
     KINDS = ("put and delete", "foreground")
 

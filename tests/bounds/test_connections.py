@@ -18,7 +18,7 @@ SHARED = 128
 
 class Crowd(BoundsCase):
     def join(self, broker, count):
-        """So many clients, each of which has asked something."""
+        """That number of clients, each of which has sent a request."""
         clients = [self.connect(broker) for _ in range(count)]
         for client in clients:
             client.send(QUESTION)
@@ -49,7 +49,7 @@ class Descriptors(Crowd):
         return broker, idler
 
     def open_too_many(self, broker, idler):
-        """The clients that are served and those that are not."""
+        """The clients that are served, and the other clients."""
         clients = self.join(broker, 2 * OPEN_FILES)
         self.assert_idle(broker, idler)
         served = sum(client.is_answered() for client in clients)
@@ -126,7 +126,7 @@ class MaxConnections(Crowd):
         self.assert_answered(outside[1:LIMIT - 1])
         self.assertEqual(len(broker.complaints()), len(broker.complaints("connections_limit ")))
 
-    def test_who_fills_one_port_keeps_nobody_from_the_others(self):
+    def test_connections_that_fill_one_port_leave_room_at_the_others(self):
         with tempfile.TemporaryDirectory(prefix="tandem-bounds-") as folder:
             path = os.path.join(folder, "socket")
             broker = self.start(f"server.max_connections={SHARED}", "gearman.listen=127.0.0.1:0",

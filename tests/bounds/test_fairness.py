@@ -8,7 +8,7 @@ from case import ANSWER, JOBS, QUESTION, BoundsCase, Disturbed, chunks_of, unles
 
 FLOOD = max(2 * JOBS, 200000)
 LONE_MIN = 20
-# Of the second flood: so many commands, the last of them one that tells how far the first is.
+# The number of commands of the second flood. The last one shows how far the first flood is.
 ROUND = 256
 ROUNDS = 16
 

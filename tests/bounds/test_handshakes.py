@@ -75,7 +75,7 @@ class Handshakes(BoundsCase):
         return broker, peers
 
     def assert_goes_on(self, count):
-        """So many are under way: the one that was served last was among them."""
+        """That number is under way: the connection that was served last was among them."""
         self.assertGreaterEqual(count, BEGUN_MAX - 1)
         self.assertLessEqual(count, BASES * BEGUN_MAX)
 

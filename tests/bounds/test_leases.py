@@ -68,7 +68,7 @@ class Leases(BoundsCase):
                                (LEASES - count) * BATCHED_BYTES + 256 * KIB)
 
     @unless_disturbed
-    def test_leases_that_end_together_hold_nobody_up(self):
+    def test_leases_that_end_together_delay_no_other_client(self):
         broker, client, worker = self.start_with_jobs(LEASES)
         other = self.connect(broker)
         worker.take_batches(LEASES, 5)

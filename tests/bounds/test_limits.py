@@ -153,7 +153,7 @@ class Limits(BoundsCase):
         self.assert_accepts()
 
     def give_results(self, clients, submit, kind, parts):
-        """A worker gives each client's job a result, which nobody reads."""
+        """A worker completes each client's job with a result that the client does not read."""
         worker = next(self.many(1, "gearman"))
         worker.send(packet(CAN_DO, b"f"))
         body = b"r" * (8 * MIB // parts)

@@ -19,7 +19,7 @@ SPARE_FILES = 200
 @unittest.skipIf(SANITIZED, "a sanitizer keeps memory")
 class Memory(BoundsCase):
     def check_given_back(self, put, finish):
-        """`put` and `finish` do so many jobs; the ids of both go on from those before."""
+        """`put` and `finish` take a number of jobs; the ids of both continue after the last ones."""
         broker = self.start()
         client = self.connect(broker)
         put(client, WARM_UP)

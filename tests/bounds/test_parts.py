@@ -73,6 +73,6 @@ class Parts(BoundsCase):
             self.send_parts(worker, handle, part, 100)
             most = max(most, broker.resident() - before)
         self.until(lambda: broker.complaints("dropped"), 60, "the log has a line")
-        self.assert_grown_less("parts that nobody reads", most, UNREAD_MOST + BESIDE)
+        self.assert_grown_less("unread parts", most, UNREAD_MOST + BESIDE)
         self.assert_served(self.connect(broker))
         self.assertLess(len(client.rest()), UNREAD_MOST)

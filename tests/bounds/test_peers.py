@@ -20,7 +20,7 @@ class HalfClosed(BoundsCase):
     def test_half_closed_client_gets_every_answer_and_then_the_end(self):
         broker = self.start()
         client = self.connect(broker)
-        # What is asked must fit into the sockets' buffers: nobody reads before all is sent.
+        # The requests must fit into the sockets' buffers: the client reads after it has sent all.
         asked = client.fill(QUESTION, PIPELINED * len(QUESTION))
         missing = -asked % len(QUESTION)
         client.send(QUESTION[len(QUESTION) - missing:])

@@ -19,7 +19,7 @@ LAST = f"queue-{QUEUES - 1}"
 
 
 def change(port, begun):
-    """Changes the policy of all queues, over and over; each time they are walked through anew."""
+    """Changes the policy of all queues repeatedly; each change walks through them again."""
     asker = http.client.HTTPConnection("127.0.0.1", port, timeout=SECONDS)
     while True:
         body = json.dumps({"max_jobs": 10 + begun.value % 2})

@@ -115,7 +115,7 @@ class Sight(BoundsCase):
         for _ in range(3):
             self.assert_exact(operator.get("/metrics"))
         self.assert_idle(broker, idler)
-        self.assert_grown_less(f"{SCRAPERS} answers that nobody reads", broker.resident() - before,
+        self.assert_grown_less(f"{SCRAPERS} unread answers", broker.resident() - before,
                                MOMENTS_LIMIT)
         for looker in deaf:
             looker.close()

@@ -30,7 +30,7 @@ class Unread(BoundsCase):
         other.ask(f"put 0 0 60 {len(BODY)}\r\n{BODY.decode()}")
         before = broker.resident()
         client, sent = self.clog(broker, command)
-        self.assert_grown_less("output that nobody reads", broker.resident() - before,
+        self.assert_grown_less("unread output", broker.resident() - before,
                                OUTPUT_LIMIT)
         self.assert_idle(broker, idler)
         self.assert_served(other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares whoever owns the journal with the books, when all clients have left."""
+"""Compares the broker that owns the journal with the books, when all clients have left."""
 
 import dataclasses
 import time

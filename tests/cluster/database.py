@@ -69,7 +69,7 @@ class Pair:
             self.standby.copy(self.primary)
         self.standby.start()
         self.want_both()
-        return "rewound" if rewound else "copied anew"
+        return "rewound" if rewound else "copied again"
 
     def close(self):
         for server in self.servers:

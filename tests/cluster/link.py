@@ -61,11 +61,11 @@ class Link:
     #
 
     def cut(self):
-        """Both ends of each connection are told, and nobody can connect."""
+        """Both ends of each connection are reset, and new connections are refused."""
         self.net.call(self.become(is_cut=True))
 
     def silence(self, passes=DARK):
-        """What is on its way stays there, and nobody is told; new connections hear nothing."""
+        """Bytes in flight stay there, and neither end is told; new connections get no answer."""
         self.net.call(self.become(passes=passes))
 
     def slow(self, seconds):

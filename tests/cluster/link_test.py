@@ -48,7 +48,7 @@ class Links(unittest.TestCase):
         self.assertEqual(self.server.recv(1), b"")
         self.pass_on(b"1 row", self.server, self.client)
 
-    def test_a_cut_resets_both_ends_and_lets_nobody_in(self):
+    def test_a_cut_resets_both_ends_and_refuses_new_connections(self):
         self.pass_on(b"select", self.client, self.server)
         self.link.cut()
         for sock in (self.client, self.server):

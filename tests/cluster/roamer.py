@@ -122,7 +122,7 @@ class SeatedCrowd(Seated, Crowd):
         if luck < 0.9:
             return self.step(f"release {job.id} {NORMAL} 0", "RELEASED", job, State(READY, NORMAL, 0))
         return self.step(f"bury {job.id} {NORMAL}", "BURIED", job,
-                         State(BURIED, NORMAL))  # in which order, nobody knows
+                         State(BURIED, NORMAL))  # in an unknown order
 
     def step(self, command, word, job, state):
         def answered(answer):

@@ -134,7 +134,7 @@ class Trial:
                 if owners:
                     return owners[0]
             time.sleep(0.05)
-        raise member.Failure("nobody owns the journal: " + "".join(
+        raise member.Failure("no broker owns the journal: " + "".join(
             f"\n{one.name}: {one.last_words()}" for one in self.members))
 
     def settle_down(self):
@@ -146,7 +146,7 @@ class Trial:
                     self.is_ready(one) for one in self.members if one is not self.owner):
                 return
             if time.monotonic() > until:
-                raise member.Failure("nobody follows: " + "".join(
+                raise member.Failure("no broker follows: " + "".join(
                     f"\n{one.name}: {one.last_words()}" for one in self.members))
             time.sleep(0.05)
 
@@ -241,7 +241,7 @@ class Trial:
         raise member.Failure("no owner stays for long enough")
 
     def note_takeover(self, act, event, epoch):
-        """How long nobody served."""
+        """How long no broker served."""
         later = sorted(one for one in self.history.by_epoch if one > epoch)
         served = later and self.history.first_of(later[0])[1]
         if not served or not event.at:

@@ -180,7 +180,7 @@ class Book:
         self.accepted += 1
 
     def adopt(self, job_id, tube, body):
-        """The job of an id that nobody was told: one that was asked for, or None."""
+        """The job with an id that no client was told: one that was submitted, or None."""
         with self.lock:
             if job_id in self.live:
                 return self.live[job_id]
@@ -209,11 +209,11 @@ class Book:
                 return
             job.maybe = job.maybe[place + 1:]
             if state.slack > UNANSWERED_SECONDS:
-                slack = state.slack  # nobody knew when the delay ends, and nobody does now
+                slack = state.slack  # the end of the delay was unknown, and still is
             self.become(job, dataclasses.replace(state, slack=slack))
 
     def become(self, job, state):
-        """That is certain. With the lock held, or nobody at work."""
+        """That is certain. With the lock held, or while no client works."""
         if state.tube and state.tube != job.tube:
             self.move(job, state.tube)
         mine = (job.tube, job.key)
@@ -230,7 +230,7 @@ class Book:
                 self.gone[job.id] = str(job)
 
     def move(self, job, tube):
-        """Its key goes with it: nobody there has the same one."""
+        """Its key goes with it: no job there has the same one."""
         if job.key and (job.tube, job.key) in self.holders:
             self.holders[tube, job.key] = self.holders.pop((job.tube, job.key))
         job.tube = tube

@@ -65,7 +65,7 @@ class Check:
                 book.holders.pop((job.tube, job.key), None)
                 self.happened += 1
                 return True
-        self.complain(f"nobody submitted job {job_id} ({body[:40]!r}, {len(body)} bytes): {seen}")
+        self.complain(f"no client submitted job {job_id} ({body[:40]!r}, {len(body)} bytes): {seen}")
         return False
 
     def stats_job(self, job_id):

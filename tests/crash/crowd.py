@@ -6,7 +6,7 @@ from book import GONE, READY, Job, State
 from party import Party, Step
 
 TUBE = "crowd"
-MANY = 500  # jobs; where there are more, nobody adds any
+MANY = 500  # jobs; if there are more, no client adds any
 NORMAL = 65536
 TAG_BYTES = 64  # every body is at least so long, and so no two are the same
 

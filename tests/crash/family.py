@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A family: one connection of each protocol, used in turn, and tubes that nobody else uses.
+"""A family: one connection of each protocol, used in turn, and tubes that no other client uses.
 
 So the family knows the order of all that happens to its jobs, and what must come of it.
 """
@@ -177,7 +177,7 @@ class Family(GearActs, WebActs, Party):
         tube = self.any_tube()
         jobs = self.in_tube(tube)
         if any(job.maybe or job.state.kind == BURIED and not job.state.burial for job in jobs):
-            return  # nobody knows which come first
+            return  # their order is unknown
         bound = self.rng.randint(1, 5)
         kicks = self.book.buried(tube)[:bound]
         expected = len(kicks)

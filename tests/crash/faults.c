@@ -4,7 +4,7 @@
 //
 //   FAULTS_DIR     the directory; without it nothing fails
 //   FAULTS_SWITCH  a file: where it is there, calls may fail
-//   FAULTS_ONE_IN  of so many calls one fails
+//   FAULTS_ONE_IN  one in this number of calls fails
 //   FAULTS_SEED    which ones
 //   FAULTS_CLOCK   seconds that the wall clock is ahead
 

@@ -168,7 +168,7 @@ class GearActs:
             wire.SUBMIT_JOB, job.tube.encode(), job.key.encode(), b"waits"), answered)])
 
     def make_noise(self):
-        """Foreground jobs that nobody does."""
+        """Foreground jobs without a worker."""
         steps = [self.foreground(f"{self.book.name}.n", "", b"noise", [])
                  for _ in range(self.rng.randint(1, 10))]
         self.exchange(self.noise, steps)

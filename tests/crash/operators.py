@@ -16,7 +16,7 @@ from party import Party, Step, fitting
 
 SOON_SECONDS = 10  # longer than an operation takes
 PATIENCE_SECONDS = 2  # then an operation is cancelled
-SHARE = 4  # so many times the jobs that a family has: operations have several slices
+SHARE = 4  # multiple of a family's jobs: operations have several slices
 PRIORITIES = (0, 1, 1000, 65536, 2**32 - 1)
 DELAYS = (0, 0, 1, 30, 3600)
 
@@ -199,7 +199,7 @@ class Operator(Party):
 
     @staticmethod
     def moved(job, to, burial):
-        """As it is, but behind those that are buried there."""
+        """As it is, but behind the jobs that are buried there."""
         if to == job.tube:
             return job.state
         return dataclasses.replace(job.state, tube=to, burial=burial)

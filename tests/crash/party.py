@@ -166,7 +166,7 @@ class Party(threading.Thread):
         return job
 
     def check_takable(self, job):
-        """Nobody may get a job that is buried, or before its time."""
+        """No client may get a job that is buried, or before its time."""
         state = job.state
         if job.maybe or state.kind == READY or state.loose:
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Retriers: their jobs fail until the policy of their tube takes them to a dead tube, and are fetched
-back from there. Nobody else works in these tubes, so that it is known which attempt each is at.
+back from there. No other client works in these tubes, so that it is known which attempt each is at.
 
 An attempt is a release without a delay, which is answered: so is a move of which the policy knows
 alone.

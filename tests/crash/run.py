@@ -249,7 +249,7 @@ def parse_options():
     parser.add_argument("--stop", action="store_true", help="after a round with violations")
     parser.add_argument("--save", help="keep a copy of the journal as it was found at each start")
     parser.add_argument("--sabotage", type=int, metavar="BYTES",
-                        help="cut so many bytes off the journal after each round: exits with 0 "
+                        help="cut this number of bytes off the journal after each round: exits with 0 "
                              "only if that is noticed")
     parser.add_argument("--faults", metavar="LIBRARY", help="the disk fails: faults.c, built")
     parser.add_argument("--clock-steps", action="store_true",

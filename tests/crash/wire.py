@@ -142,7 +142,7 @@ class Gear(Stream):
                 return kind, data.split(b"\0", 2 if kind == JOB_ASSIGN else -1)
 
     def waiting(self):
-        """What has come that nobody has read, as far as one look shows it."""
+        """The bytes that have arrived and were not read, as far as one call shows them."""
         self.sock.setblocking(False)
         try:
             return self.replies.peek()

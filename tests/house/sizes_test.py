@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""No source grows until nobody reads it: lines of files and of functions."""
+"""Limits of the lines of files and of functions."""
 
 import unittest
 

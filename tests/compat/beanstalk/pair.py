@@ -118,7 +118,7 @@ class Stage(BareStage):
         self.watcher.until("current-waiting", count)
 
     def wait_for_timeouts(self, count, ttr):
-        """Waits until the time of so many jobs, which is `ttr` seconds, has run out.
+        """Waits until the time of that number of jobs, which is `ttr` seconds, has run out.
 
         The reference sleeps through that moment: where its clock shows the very microsecond of a
         deadline, it finds that the job may stay, and does not look again. On a fast machine, where

@@ -4,7 +4,7 @@
 Nothing here knows what the right reply is. It knows enough for most commands to hit something.
 What must not depend on the moment is left out by construction:
 
-- Times to run are long, so that no reservation ends and nobody is warned.
+- Times to run are long, so that no reservation ends and no client gets DEADLINE_SOON.
 - Delays are none, or long and drawn from so wide a range that two hardly ever end in the same
   second: jobs whose delays end together are ordered by clocks that differ.
 - Lines on which the servers may differ are left to the scripts.

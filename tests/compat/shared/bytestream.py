@@ -41,7 +41,7 @@ class ByteStream:
         self.buffer += piece
 
     def take(self, count):
-        """So many bytes, whenever they come."""
+        """That number of bytes, as soon as they have arrived."""
         while len(self.buffer) < count:
             self.receive()
         taken, self.buffer = self.buffer[:count], self.buffer[count:]

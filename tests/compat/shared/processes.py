@@ -72,7 +72,7 @@ class Server:
             command += ["--set", f"{other}.listen={address}"]
         for key, value in settings.items():
             command += ["--set", f"{protocol}.{key}={value}"]
-        # A file, not a pipe: nobody would read the rest of it.
+        # A file, not a pipe, which would fill up: the test does not read all of it.
         self.log = tempfile.NamedTemporaryFile()
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self.log)
         self.port = self.port_in(protocol)
