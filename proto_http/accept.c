@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "proto_http/accept.h"
 
-#include "core/base/glob.h"
 #include "core/base/macros.h"
 #include "http1/caller.h"
 #include "http1/http1_options.h"
 #include "http1/reply.h"
 
 #include "proto_http/lease_actions.h"
+#include "proto_http/once.h"
 #include "proto_http/submission.h"
 #include "proto_http/web_answer.h"
 #include "proto_http/web_job.h"
@@ -32,20 +32,6 @@
 //
 // Functions
 //
-
-bool web_function_offered(const struct web_shared *shared, struct slice function)
-{
-    struct slice globs = slice_str(shared->options->functions);
-    bool all = globs.len == 0;
-    struct slice glob;
-
-    while (http1_list_next(&globs, &glob)) {
-        if (glob_matches(glob, function)) {
-            return true;
-        }
-    }
-    return all;
-}
 
 static bool is_probe(struct slice function)
 {
@@ -182,7 +168,7 @@ static bool check_function(struct http1_conn *conn, const struct http1_fields *f
         http1_reply(conn, &(struct http1_reply){.status = 204}, SLICE(""));
         return false;
     }
-    if (!web_job_fields_read(conn, fields)) {
+    if (!web_job_fields_read(conn, fields) || !web_once_read(conn, fields)) {
         return false;
     }
     // If the body is the job's key, it is hashed while it arrives.

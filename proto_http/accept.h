@@ -19,9 +19,6 @@ enum http1_next web_accept(struct http1_conn *conn, const struct http1_fields *f
                            const struct http1_framing *framing) MUST_USE;
 void web_accept_no_method(struct http1_conn *conn, struct slice target);
 
-// Whether http.functions includes the function.
-bool web_function_offered(const struct web_shared *shared, struct slice function) MUST_USE;
-
 // Whether the caller may submit to the function of the request's target, and it is offered; false:
 // answered. Browsers, crawlers and monitors request some paths unasked: their jobs would pile up,
 // so these functions need a worker, or an entry in http.functions.

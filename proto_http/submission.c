@@ -9,8 +9,6 @@
 #include "proto_common/contract.h"
 #include "proto_common/intake.h"
 
-#include "proto_http/once.h"
-#include "proto_http/wait.h"
 #include "proto_http/web_answer.h"
 #include "proto_http/web_request.h"
 
@@ -133,7 +131,7 @@ bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fie
     }
     request->ttr = (uint32_t)ttr;
     request->stream = !request->background && fields->events;
-    return web_once_read(conn, fields);
+    return true;
 }
 
 void web_submit_refuse(struct http1_conn *conn, enum status status)
@@ -177,47 +175,4 @@ void web_submit_answer(struct http1_conn *conn, uint64_t id)
 {
     web_answer(conn, &(struct web_answer){.status = 200, .command = "JOB_CREATED", .job_id = id},
                SLICE(""));
-}
-
-static enum http1_next submit_job(struct http1_conn *conn, struct slice workload, struct blob *blob)
-{
-    struct submission submission;
-    enum status status;
-
-    if (web_request(conn)->once) {
-        return web_once_submit(conn, workload, blob);
-    }
-    status = web_submit_job(conn, workload, blob, &submission);
-    if (status != STATUS_OK) {
-        web_submit_refuse(conn, status);
-        return HTTP1_NEXT_REQUEST;
-    }
-    if (!web_request(conn)->background) {
-        web_wait_begin(conn, &submission);
-        return HTTP1_NEXT_WAIT;
-    }
-    web_submit_answer(conn, submission.id);
-    return HTTP1_NEXT_REQUEST;
-}
-
-enum http1_next web_submit(struct http1_conn *conn, struct slice body, struct blob *blob)
-{
-    struct slice query = web_request(conn)->target.query;
-    enum http1_next next = HTTP1_NEXT_REQUEST;
-    struct blob *workload;
-
-    if (conn->request->method != HTTP1_GET) {
-        return submit_job(conn, body, blob);
-    }
-    // The workload of a GET is its query.
-    workload = blob_new(query.len);
-    if (!workload) {
-        web_refuse_memory(conn);
-    } else if (!http1_decode(query, workload->bytes, &workload->len)) {
-        web_refuse_error(conn, 400, "the query has an incomplete escape");
-    } else {
-        next = submit_job(conn, blob_slice(workload), workload);
-    }
-    blob_unref(workload);
-    return next;
 }

@@ -43,14 +43,6 @@ extern const char *const web_field_names[WEB_FIELD_COUNT];
 // Reads the parameters of a job into the connection's request. False if one is invalid: answered.
 bool web_job_fields_read(struct http1_conn *conn, const struct http1_fields *fields) MUST_USE;
 
-// Of struct http1_user: `complete`, for a submission. A request for a foreground job waits for its
-// result; a request for a background job is answered.
-enum http1_next web_submit(struct http1_conn *conn, struct slice body, struct blob *blob) MUST_USE;
-
-//
-// The steps of a submission, with an Idempotency-Key or without
-//
-
 // Submits the request's job with that workload. The statuses are those of broker_submit_to().
 enum status web_submit_job(struct http1_conn *conn, struct slice workload, struct blob *blob,
                            struct submission *submission) MUST_USE;

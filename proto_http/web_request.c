@@ -7,95 +7,60 @@
 #include "proto_http/once.h"
 #include "proto_http/submission.h"
 #include "proto_http/wait.h"
+#include "proto_http/web_answer.h"
 #include "proto_http/web_job.h"
 #include "proto_http/web_work.h"
 
 #include <string.h>
 
-#define OWN_PATH "-/"
-#define WORK_PATH "-/work"
-
-static bool starts_with(struct slice text, struct slice start)
-{
-    return text.len >= start.len && memcmp(text.ptr, start.ptr, start.len) == 0;
-}
-
-// A path that is followed by a name.
-struct folder {
-    struct slice path;
-    enum web_place place;
-};
-
-static const struct folder folders[] = {
-    {{"-/jobs/", 7}, WEB_PLACE_JOB},
-    {{"-/leases/", 9}, WEB_PLACE_LEASE},
-};
-
-// The place of a path whose decoded name is in the target. Under /-/, only the name in a folder may
-// contain escapes.
-static enum web_place path_place(struct slice raw, struct web_target *target)
-{
-    struct slice name = slice_of(target->name, target->name_len);
-
-    if (!starts_with(name, SLICE(OWN_PATH))) {
-        // Only an escape, which makes the name shorter, can produce a NUL.
-        return name.len < raw.len && memchr(name.ptr, 0, name.len) ? WEB_PLACE_NONE
-                                                                   : WEB_PLACE_FUNCTION;
-    }
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        size_t len = folders[i].path.len;
-
-        if (starts_with(raw, folders[i].path) && target->name_len > len) {
-            target->name_len -= len;
-            memmove(target->name, target->name + len, target->name_len);
-            return folders[i].place;
-        }
-    }
-    return slice_equal(raw, SLICE(WORK_PATH)) ? WEB_PLACE_WORK : WEB_PLACE_UNKNOWN;
-}
-
-// False if the name is invalid: an escape is incomplete, or the name is too long.
-static bool decode_name(struct slice raw, struct web_target *target)
-{
-    char decoded[3 * sizeof target->name];
-
-    if (raw.len <= sizeof target->name) {
-        return http1_decode(raw, target->name, &target->name_len);
-    }
-    if (raw.len > sizeof decoded || !http1_decode(raw, decoded, &target->name_len) ||
-        target->name_len > sizeof target->name) {
-        return false;
-    }
-    memcpy(target->name, decoded, target->name_len);
-    return true;
-}
-
-void web_target_read(struct slice text, struct web_target *target)
-{
-    struct http1_target parts;
-
-    http1_target_read(text, &parts);
-    target->place = parts.kind == HTTP1_TARGET_SERVER ? WEB_PLACE_SERVER : WEB_PLACE_NONE;
-    target->has_query = parts.has_query;
-    target->query = parts.query;
-    target->name_len = 0;
-    if (parts.kind == HTTP1_TARGET_PATH) {
-        struct slice raw = parts.path;
-
-        while (raw.len > 0 && *raw.ptr == '/') {
-            raw = slice_from(raw, 1);
-        }
-        if (raw.len == 0) {
-            target->place = WEB_PLACE_ROOT;
-        } else if (decode_name(raw, target)) {
-            target->place = path_place(raw, target);
-        }
-    }
-}
-
 static enum web_place request_place(const struct http1_conn *conn)
 {
     return web_request(conn)->target.place;
+}
+
+static enum http1_next web_submit_workload(struct http1_conn *conn, struct slice workload,
+                                           struct blob *blob)
+{
+    struct submission submission;
+    enum status status;
+
+    if (web_request(conn)->once) {
+        return web_once_submit(conn, workload, blob);
+    }
+    status = web_submit_job(conn, workload, blob, &submission);
+    if (status != STATUS_OK) {
+        web_submit_refuse(conn, status);
+        return HTTP1_NEXT_REQUEST;
+    }
+    if (!web_request(conn)->background) {
+        web_wait_begin(conn, &submission);
+        return HTTP1_NEXT_WAIT;
+    }
+    web_submit_answer(conn, submission.id);
+    return HTTP1_NEXT_REQUEST;
+}
+
+// A request for a foreground job waits for its result; a request for a background job is answered.
+static enum http1_next web_submit(struct http1_conn *conn, struct slice body, struct blob *blob)
+{
+    struct slice query = web_request(conn)->target.query;
+    enum http1_next next = HTTP1_NEXT_REQUEST;
+    struct blob *workload;
+
+    if (conn->request->method != HTTP1_GET) {
+        return web_submit_workload(conn, body, blob);
+    }
+    // The workload of a GET is its query.
+    workload = blob_new(query.len);
+    if (!workload) {
+        web_refuse_memory(conn);
+    } else if (!http1_decode(query, workload->bytes, &workload->len)) {
+        web_refuse_error(conn, 400, "the query has an incomplete escape");
+    } else {
+        next = web_submit_workload(conn, blob_slice(workload), workload);
+    }
+    blob_unref(workload);
+    return next;
 }
 
 enum http1_next web_complete(struct http1_conn *conn, struct slice body, struct blob *blob)

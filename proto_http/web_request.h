@@ -69,6 +69,9 @@ static inline struct slice web_target_name(const struct web_target *target)
 // Parses the target of a head that has passed the check; `name` is decoded once.
 void web_target_read(struct slice text, struct web_target *target);
 
+// Whether http.functions includes the function.
+bool web_function_offered(const struct web_shared *shared, struct slice function) MUST_USE;
+
 enum web_result {
     WEB_RESULT_WHOLE,      // all parts so far were gathered, or streamed
     WEB_RESULT_INCOMPLETE, // a part was sent before this request joined
