@@ -2,7 +2,7 @@
 #include "ctl/commands.h"
 
 #include "core/base/macros.h"
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/operations.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"

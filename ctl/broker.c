@@ -4,7 +4,7 @@
 
 #include "ctl/commands.h"
 
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/print/grid.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/import_lines.h"
 #include "ctl/print/need.h"
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 #include "ctl/print/units.h"
 
 #include <errno.h>

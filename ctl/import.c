@@ -2,7 +2,7 @@
 #include "ctl/commands.h"
 
 #include "ctl/import_lines.h"
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 #include "ctl/print/units.h"
 
 #include <errno.h>

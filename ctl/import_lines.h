@@ -6,7 +6,7 @@
 // another broker (transfer/source.h).
 
 #include "core/base/slice.h"
-#include "ctl/api/outcome.h"
+#include "ctl/api/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

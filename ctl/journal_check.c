@@ -2,7 +2,7 @@
 #include "ctl/commands.h"
 
 #include "core/base/log.h"
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 #include "journal/file/examine.h"

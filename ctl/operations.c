@@ -5,7 +5,7 @@
 #include "ctl/commands.h"
 #include "ctl/print/grid.h"
 #include "ctl/print/need.h"
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 #include "ctl/print/units.h"
 
 #include <poll.h>

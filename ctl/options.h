@@ -2,7 +2,7 @@
 #ifndef TANDEM_CTL_OPTIONS_H
 #define TANDEM_CTL_OPTIONS_H
 
-#include "ctl/api/outcome.h"
+#include "ctl/api/problem.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "ctl/commands.h"
 
 #include "core/base/digits.h"
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/listing.h"
 #include "ctl/operations.h"
 #include "ctl/print/need.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/listing.h"
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"

@@ -2,9 +2,9 @@
 #include "ctl/commands.h"
 
 #include "ctl/api/events.h"
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 #include "ctl/print/need.h"
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 #include "ctl/print/units.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/commands.h"
 
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 #include "ctl/print/terminal.h"
 #include "ctl/top_view.h"
 

@@ -9,7 +9,7 @@
 // command line, which other users of the machine can see.
 
 #include "core/base/slice.h"
-#include "ctl/api/outcome.h"
+#include "ctl/api/problem.h"
 #include "ctl/print/text.h"
 
 #include <stdbool.h>

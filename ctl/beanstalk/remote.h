@@ -11,7 +11,7 @@
 
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
-#include "ctl/api/outcome.h"
+#include "ctl/api/problem.h"
 #include "ctl/print/text.h"
 
 #include <stdbool.h>

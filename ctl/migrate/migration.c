@@ -4,7 +4,7 @@
 #include "ctl/beanstalk/remote.h"
 #include "ctl/beanstalk/yaml.h"
 #include "ctl/print/screen.h"
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 #include "ctl/migrate/migration_private.h"
 #include "ctl/migrate/report.h"
 #include "ctl/migrate/pass.h"

@@ -9,7 +9,7 @@
 #include "ctl/migrate/tandem.h"
 #include "ctl/migrate/target.h"
 #include "ctl/migrate/tubes.h"
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 
 void migrate_count_batch(struct migration *migration)
 {

@@ -2,12 +2,9 @@
 """A name of the product means one thing: functions, statics too, the tags of structs, unions and enums,
 and the names of headers are unique over the tree, so that grep and ctags find one place.
 
-    names_test.py            fails for each name that has more places than tests/house/namesakes allows
-    names_test.py --prune    removes from that list the rows that are no longer needed
-    names_test.py --list     prints every name that has several places
-
-The list holds the namesakes that were there when the rule came, with their number of places. It only
-shrinks, and is absent when it is empty."""
+    names_test.py            fails for each name that has several places
+    names_test.py --list     prints these names
+"""
 
 import collections
 import re
@@ -16,7 +13,6 @@ import unittest
 
 import house
 
-ALLOWED = house.ROOT / "tests/house/namesakes"
 # Each program has one.
 EXEMPT = {("function", "main")}
 
@@ -47,41 +43,18 @@ def namesakes():
             if len(files) > 1 and key not in EXEMPT}
 
 
-def allowed():
-    """(kind, name) -> the number of places that it may have."""
-    rows = ALLOWED.read_text().splitlines() if ALLOWED.exists() else []
-    return {(kind, name): int(count) for kind, name, count in map(str.split, rows)}
-
-
-def prune():
-    found = namesakes()
-    rows = [f"{kind} {name} {min(count, len(found[kind, name]))}\n"
-            for (kind, name), count in sorted(allowed().items()) if (kind, name) in found]
-    if rows:
-        ALLOWED.write_text("".join(rows))
-    else:
-        ALLOWED.unlink(missing_ok=True)
-
-
 class Names(unittest.TestCase):
     def test_functions_are_found_with_their_names(self):
         self.assertGreater(sum(kind == "function" for kind, _ in places()), 2000)
 
     def test_a_name_has_one_place(self):
-        found, allowance = namesakes(), allowed()
-        for (kind, name), files in found.items():
-            with self.subTest(kind=kind, name=name, files=" ".join(files)):
-                self.assertLessEqual(len(files), allowance.get((kind, name), 1))
-        stale = [name for (kind, name), count in allowance.items()
-                 if len(found.get((kind, name), ())) < count]
-        if stale:
-            print(f"note: {len(stale)} rows of {ALLOWED.name} can go or shrink: names_test.py --prune")
+        for (kind, name), files in namesakes().items():
+            with self.subTest(kind=kind, name=name):
+                self.assertEqual(len(files), 1, files)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--prune"]:
-        prune()
-    elif sys.argv[1:] == ["--list"]:
+    if sys.argv[1:] == ["--list"]:
         for key, files in namesakes().items():
             print(*key, *files)
     else:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CTL_PRINT_SIGNALS_H
-#define TANDEM_CTL_PRINT_SIGNALS_H
+#ifndef TANDEM_CTL_PRINT_CTL_SIGNALS_H
+#define TANDEM_CTL_PRINT_CTL_SIGNALS_H
 
 // Signals as flags: a handler sets a flag and makes a descriptor readable, which a poll can
 // include.

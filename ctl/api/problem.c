@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/api/outcome.h"
+#include "ctl/api/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

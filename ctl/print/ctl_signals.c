@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/print/signals.h"
+#include "ctl/print/ctl_signals.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ctl/facts.h"
+#include "ctl/fact_lines.h"
 
 #include "ctl/print/units.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CTL_API_OUTCOME_H
-#define TANDEM_CTL_API_OUTCOME_H
+#ifndef TANDEM_CTL_API_PROBLEM_H
+#define TANDEM_CTL_API_PROBLEM_H
 
 // The outcome of a command, which is the exit code of the program, and its reason.
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef TANDEM_CTL_FACTS_H
-#define TANDEM_CTL_FACTS_H
+#ifndef TANDEM_CTL_FACT_LINES_H
+#define TANDEM_CTL_FACT_LINES_H
 
 // Facts about one object: a label and a value on each line, added to the output of the context.
 // Values are escaped, since clients may have chosen them.
