@@ -80,6 +80,13 @@ bool http1_accept_names(struct slice accept, struct slice wanted)
 // Checks that http-parser 2.9.4 does not make, as Debian builds it (not HTTP_PARSER_STRICT)
 //
 
+// Versions before 2.9.3 also accept a Content-Length beside some forms of Transfer-Encoding, which
+// allows request smuggling (CVE-2019-15605).
+_Static_assert(HTTP_PARSER_VERSION_MAJOR * 10000 + HTTP_PARSER_VERSION_MINOR * 100 +
+                       HTTP_PARSER_VERSION_PATCH >=
+                   20904,
+               "http-parser 2.9.4, its last version, is required");
+
 // The bytes of a token: a method, or a header's name.
 static const bool tokens[UINT8_MAX + 1] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // control bytes
@@ -144,7 +151,7 @@ static bool version_is_valid(struct slice *line)
            at[5] <= '9' && at[6] == '.' && at[7] >= '0' && at[7] <= '9';
 }
 
-// http-parser accepts any version from 1.0 to 9.9.
+// http-parser accepts any two digits.
 static bool version_is_known(struct slice *line)
 {
     return line->ptr[5] == '1' && (line->ptr[7] == '0' || line->ptr[7] == '1');
@@ -156,8 +163,8 @@ static bool line_ends_with_crlf(const char *line, const char *end)
     return end > line && end[-1] == '\r';
 }
 
-// RFC 9112, 2.2. http-parser accepts a CR at the beginning of a name or a value. Of a line without
-// its CRLF.
+// RFC 9112, 2.2. http-parser accepts a CR at the beginning of a name or a value. The line is
+// without its CRLF.
 static bool line_has_no_bare_cr(struct slice line)
 {
     return !memchr(line.ptr, '\r', line.len);
@@ -427,7 +434,8 @@ static struct slice cut_line(struct slice *lines)
     return line;
 }
 
-// Passes headers to the parser, except ignored ones. It may be NULL. False: a header is malformed.
+// Passes headers to the parser, except ignored ones. Without a parser, only checks them. False: a
+// header is malformed.
 static bool parse_headers(struct slice lines, http_parser *parser,
                           const http_parser_settings *settings)
 {
