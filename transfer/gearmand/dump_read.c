@@ -298,9 +298,8 @@ void dump_read_begin(struct dump_read *read, FILE *file, const char *table)
 {
     dump_read_end(read);
     memset(read, 0, sizeof *read);
-    struct dump_lex *lex = &read->lex;
-    free(lex->bytes.ptr);
-    *lex = (struct dump_lex){.file = file, .line = 1};
+    read->lex.file = file;
+    read->lex.line = 1;
     read->table = table;
     for (uint8_t i = 0; i < DUMP_COLUMNS; i++) {
         read->order[i] = i;

@@ -161,7 +161,6 @@ static bool sqlite_file_find(struct sqlite_file *file, const char *path, struct 
     return file->path != NULL;
 }
 
-// Frees it, and removes the copy.
 // Whether a process has the file open to write to it, as far as the system tells.
 static bool sqlite_file_is_in_use(const char *path)
 {
