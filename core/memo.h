@@ -14,7 +14,7 @@
 //   FIRED    when a schedule fired last. The same.
 //   SECRET   a random number from which keys of other memos are made. The same.
 //   IMPORT   the store of another broker that was imported, with its state then and the jobs of it
-//            (admin/source_memo.h). The same.
+//            (admin/api/source_memo.h). The same.
 //   LEASE    a durable lease (durable_lease.h). As POLICY.
 //   RATE     the used part of a queue's rate; it ends when the rate is at rest. As ANSWER.
 //

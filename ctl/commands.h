@@ -45,15 +45,13 @@ enum outcome run_journal_check(struct context *context);
 enum outcome run_cancel(struct context *context);
 enum outcome run_operations(struct context *context);
 
-// policies.c
-enum outcome run_policies(struct context *context);
-enum outcome run_policy(struct context *context);
-
 // queues.c
 enum outcome run_forget(struct context *context);
 enum outcome run_keep(struct context *context);
 enum outcome run_limit(struct context *context);
 enum outcome run_pause(struct context *context);
+enum outcome run_policies(struct context *context);
+enum outcome run_policy(struct context *context);
 enum outcome run_queue(struct context *context);
 enum outcome run_queues(struct context *context);
 enum outcome run_resume(struct context *context);

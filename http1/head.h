@@ -105,9 +105,10 @@ struct http1_head_scan {
 };
 
 // Reads a head from the input, which begins at the same byte as in the last call; a head may have
-// at most `max` bytes. DONE: sets `*fields`; of HTTP1_OTHER_METHOD, only method, version, target
-// and length are valid. REFUSED: only method, version and length are valid. A malformed line is
-// refused as soon as it has arrived. The result does not depend on how the bytes were split.
+// at most `max` bytes. DONE: sets `*fields`; of HTTP1_OTHER_METHOD, only `head_len`, method,
+// version and target are valid. REFUSED: only `head_len`, method and version are valid. A malformed
+// line is refused as soon as it has arrived. The result does not depend on how the bytes were
+// split.
 enum http1_head_result http1_head_read(struct http1_head_scan *scan, struct slice input, size_t max,
                                        const struct http1_names *names,
                                        struct http1_fields *fields);

@@ -4,7 +4,7 @@
 
 // Answers to the request of a connection. If there is no memory, the output remembers that, and the
 // host closes the connection. The body of an answer begun by http1_reply_open() is written with
-// events.h.
+// http1_answer.h.
 
 #include "core/base/macros.h"
 #include "core/base/slice.h"
@@ -54,9 +54,9 @@ void http1_refuse_memory(struct http1_conn *conn);
 // Answers with further headers
 //
 
-// Begins the head; the caller then adds headers with answer.h. False: no memory. The second two end
-// the head with or without a length, as above. The last one stages the body, from bytes or a blob,
-// except for a HEAD request.
+// Begins the head; the caller then adds headers with http1_answer.h. False: no memory. The second
+// two end the head with or without a length, as above. The last one stages the body, from bytes or
+// a blob, except for a HEAD request.
 bool http1_reply_begin(struct http1_conn *conn, unsigned status,
                        struct http1_answer *head) MUST_USE;
 void http1_reply_end(struct http1_conn *conn, struct http1_answer *head, uint64_t len);

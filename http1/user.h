@@ -3,8 +3,9 @@
 #define TANDEM_HTTP1_USER_H
 
 // The interface of a front-end: a constant table of functions and data, to which http1_shared
-// points. The connection (conn.h) reads heads and bodies and calls these functions, which answer
-// with reply.h. `other_method`, `accept` and `complete` are never called while a request waits.
+// points. The connection (http1_conn.h) reads heads and bodies and calls these functions, which
+// answer with reply.h. `other_method`, `accept` and `complete` are never called while a request
+// waits.
 
 #include "core/base/blob.h"
 #include "core/base/slice.h"

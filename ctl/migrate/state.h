@@ -6,7 +6,7 @@
 //
 //   tandem-migration 3        then   from ADDRESS   and   to ADDRESS
 //   batch NAME                a random name of the batch that is about to be put: a Tandem
-//                             remembers its jobs by this name (admin/source_memo.h)
+//                             remembers its jobs by this name (admin/api/source_memo.h)
 //   servers ID ID             the ids of both server processes
 //   i ID HASH SECOND KIND ... the jobs of the batch (identity.h), then `intended N`
 //   a ID ID ...               acknowledged puts, then `acknowledged N`

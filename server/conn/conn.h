@@ -18,7 +18,7 @@
 // - a peer that does not read the events of its jobs is dropped when the memory kept for it
 //   (output, input and the front-end's) would exceed server.max_connection_memory. Replies to its
 //   own commands cannot exceed that, as it is not fed meanwhile; nor can a body, which is not read
-//   (connection_memory.h);
+//   (server/config/settings.h);
 // - a peer that reads none of its output for turn->unread_for is dropped; output that waits for the
 //   store does not count;
 // - while the store is under pressure, commands that add to it are not read or fed;

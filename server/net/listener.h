@@ -41,8 +41,8 @@ struct listeners {
 // Begins without listeners. `base` must outlive it.
 void listeners_init(struct listeners *listeners, struct event_base *base);
 
-// Listens at each address of a `listen` key (address.h), and logs each with its real port. False
-// with the reason in `why`; open ones stay open until listeners_close().
+// Listens at each address of a `listen` key (server/config/listen_address.h), and logs each with
+// its real port. False with the reason in `why`; open ones stay open until listeners_close().
 bool listeners_open(struct listeners *listeners, const char *addresses,
                     const struct listener_target *target, struct error_text *why) MUST_USE;
 

@@ -98,8 +98,8 @@ struct store_ops {
 
 // Further duties of a store that several processes share.
 struct store_shared_ops {
-    // Before opening: the addresses by which other processes reach this one (advertise.h). The text
-    // is copied.
+    // Before opening: the addresses by which other processes reach this one
+    // (server/proxy/owner_address.h). The text is copied.
     void (*advertise)(struct store *store, const char *addresses);
     enum store_standing (*standing)(const struct store *store);
     // Until when answers may leave.
