@@ -196,8 +196,8 @@ def white_space_around_a_value_is_none_of_it(stage):
 def priority_that_is_none_is_refused(stage):
     stage.ask_differing("bad header", post_bg("/f", "x", "X-Gearman-Priority: urgent"),
                         theirs=created("#1"),
-                        ours=refused("400 Bad Request", "X-Gearman-Priority is neither high, "
-                                     "normal, low nor a number"))
+                        ours=refused("400 Bad Request", "X-Gearman-Priority is not high, "
+                                     "normal, low or a number"))
 
 
 def path_without_a_name_is_not_found(stage):
