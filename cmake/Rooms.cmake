@@ -3,7 +3,7 @@
 # tandem_room(TARGET FOLDER SOURCES ... PUBLIC_HEADERS ... [SEES target ...] [INSIDE target ...]
 #     [LINKS library ...])
 #
-# SEES names the rooms whose public headers it may include; whoever sees this room sees them, too.
+# SEES names the rooms whose public headers it may include; rooms that see this one see them, too.
 # INSIDE names the room that this one is a part of: it may include that one's own headers, too.
 # LINKS are libraries from elsewhere. PUBLIC_HEADERS names what others may include; all other
 # headers of the folder are its own.
