@@ -12,7 +12,7 @@
 struct workload;
 struct protocol;
 
-// So many processes serve at the most.
+// The maximum number of server processes.
 #define SERVERS_MAX 4
 
 struct args {
@@ -29,11 +29,11 @@ struct args {
     uint32_t size;        // bytes of each body
     uint32_t result_size; // bytes of each result; 0: it is the body
     bool random_pri;
-    uint32_t queues;            // jobs are dealt out to so many queues
+    uint32_t queues;            // number of queues that the jobs are spread over
     uint64_t first_key;         // each job has a key of its own, numbered from here on; 0: no keys
     double seconds;             // measured
     double warmup;              // seconds before that
-    uint64_t jobs;              // end after so many jobs, without a warm-up; 0: by time
+    uint64_t jobs;              // end after this number of jobs, without a warm-up; 0: by time
     bool tls;                   // connections speak TLS
     bool tickets;               // and resume the last session
     pid_t servers[SERVERS_MAX]; // whose CPU time to read

@@ -110,7 +110,7 @@ def legend(names, y):
 
 
 def chosen(all_rows):
-    """Those that are drawn, in the order of the lists above."""
+    """The rows to draw, in the order of the lists above."""
     by_case = {}
     for row in all_rows:
         if row["server"] in SERVERS and row["jobs_per_s"]:

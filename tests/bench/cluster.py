@@ -43,7 +43,7 @@ def insert_name(clients):
 
 
 class Shards:
-    """Places in one database where brokers may begin anew: each has a shard of its own."""
+    """Empty shards in one database, a new one for each broker that starts."""
 
     def __init__(self, options, base):
         self.options, self.base, self.count = options, base, 0

@@ -37,7 +37,7 @@ class Database:
         return self.cluster.sql(text)
 
     def seconds_of_cpu(self):
-        """What the primary's processes have used so far, but for those that have ended."""
+        """The CPU time of the primary's processes so far, without processes that have ended."""
         used = 0
         for process in self.cluster.processes():
             with contextlib.suppress(FileNotFoundError):
@@ -45,7 +45,7 @@ class Database:
         return used / 1e9
 
     def insert(self, table, size, clients, seconds):
-        """One measurement of committed INSERTs of a body of so many bytes, by so many clients."""
+        """Measures committed INSERTs of a body of `size` bytes, by `clients` clients."""
         script = self.cluster.folder / "insert"
         body = "x" * size
         script.write_text(f"INSERT INTO {table} (queue, body) VALUES ('default', '{body}');\n",

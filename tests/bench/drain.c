@@ -8,7 +8,7 @@
 // drain: jobs that were put before are taken and finished. Each must come once, and a single
 // connection must get those of a queue in the order of (priority, id).
 
-// Jobs are put with so many in flight on each connection.
+// The number of puts in flight on each connection.
 #define PRELOAD_DEPTH 64
 
 struct slot {
@@ -75,7 +75,7 @@ static void drain_ask(struct run *run, struct conn *conn)
     drain->asked += count;
 }
 
-// Whether the job was the last one of those that were asked for together.
+// Whether the job was the last one of a batch requested together.
 static bool ends_batch(const struct run *run, const struct conn *conn)
 {
     const struct request *next = conn_oldest(conn);

@@ -66,7 +66,7 @@ def fresh_directory(options):
     kind = subprocess.run(["stat", "-f", "-c", "%T", str(base)], stdout=subprocess.PIPE, text=True,
                           check=True).stdout.strip()
     if kind in ("tmpfs", "ramfs"):
-        raise Failure(f"{base} is no disk: --journal-dir must name a directory on one")
+        raise Failure(f"{base} is not on a disk: --journal-dir must name a directory on a disk")
     with tempfile.TemporaryDirectory(prefix="durable-", dir=base) as directory:
         os.sync()  # what others left for the disk to do is not to be measured
         yield directory
@@ -84,8 +84,8 @@ def measure_put(options, protocol, fsync, name, arguments):
 
 
 def sync(options, directory, size, seconds):
-    """How often the disk syncs so many bytes, on the core that the servers have: its interrupts may
-    be another's."""
+    """How often the disk syncs `size` bytes, on the servers' core. Another core may handle its
+    interrupts."""
     done = subprocess.run(
         ["taskset", "-c", str(options.cores[0]), options.syncs, f"{directory}/file", str(size),
          str(seconds)],
@@ -94,7 +94,7 @@ def sync(options, directory, size, seconds):
 
 
 def measure_syncs(options, connections):
-    """The same of what so many puts leave behind."""
+    """Measures syncs of the bytes that one put on each connection writes to the journal."""
     with fresh_directory(options) as directory:
         return sync(options, directory, connections * RECORD + WRITE_HEAD, SYNC_SECONDS)
 

@@ -25,7 +25,7 @@ LOADS = [
                                     *threads.SIZE, "--result-size", str(64 * 1024)]),
     threads.Load(SHORT, beanstalk, threads.LOADS[threads.SHORT].arguments),
 ]
-# So many of the handshakes may happen before the first ticket is there.
+# The number of handshakes that may happen before the first ticket arrives.
 FIRST = 100
 
 

@@ -4,7 +4,7 @@
 // each connection that has something for it, and then writes once to each that gets something. The
 // address is 127.0.0.1. It serves one load and is stopped behind it.
 //
-// With --slow-turn, each turn that takes more than so many milliseconds is a line on stderr, as of
+// With --slow-turn MS, each turn that takes more than MS milliseconds is a line on stderr, as of
 // tandemd: `slow_turn us=N`. A turn is what is between two waits, and takes the thread's processor
 // time, but no more than what passed.
 // accept4 is a GNU function.
@@ -47,7 +47,7 @@ struct side {
     int waiting[CONNS_MAX]; // descriptors, the next to get a notice at `first`
     size_t first;
     size_t waiting_count;
-    size_t notices; // given while nobody waited
+    size_t notices; // given while no connection waited
 };
 
 struct turn {

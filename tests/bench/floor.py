@@ -29,7 +29,7 @@ class Floor:
                                               *self.script]}
 
     def that_tells(self, slow_turn):
-        """The same, but it says which of its turns take more than so many milliseconds."""
+        """The same server, which also reports turns of more than `slow_turn` milliseconds."""
         return dataclasses.replace(self, flags=("--slow-turn", str(slow_turn)))
 
 

@@ -29,7 +29,7 @@ COMMANDS = {"tandemd": tandemd, "gearmand-t1": gearmand(1), "gearmand-t4": gearm
 
 
 def status(port):
-    """The numbers of each function: jobs, those that run, workers."""
+    """The numbers of each function: jobs, running jobs, workers."""
     with socket.create_connection(("127.0.0.1", port)) as conn:
         conn.sendall(b"status\n")
         functions = []
@@ -41,7 +41,7 @@ def status(port):
 
 
 def books(port):
-    """How many jobs there are: how many there were is counted by nobody."""
+    """The number of jobs left. gearmand does not count the jobs that are done."""
     return {"left": sum(jobs for jobs, _, _ in status(port))}
 
 

@@ -42,7 +42,7 @@ def faster(ours, theirs):
 
 
 def than(title, name):
-    """The speed as a share of another's; there is none of its own."""
+    """The speed as a share of another server's, which has no share itself."""
     def reached(by_title, who):
         if who == name:
             raise KeyError(who)
@@ -51,7 +51,7 @@ def than(title, name):
 
 
 def than_gearmand(title):
-    """The better one of those that were measured."""
+    """The speed as a share of the faster gearmand that was measured."""
     def reached(by_title, who):
         return min(faster(by_title[title][who], rounds)
                    for name, rounds in by_title[title].items() if name.startswith("gearmand"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Jobs over HTTP: wrk posts them to tandemd and to gearmand's plug-in, Gearman workers do them.
 
-A measurement is one thread of wrk with 50 connections. gearmand hangs up behind each answer, so
-its 50 connections are made anew for each request, and that is part of what it costs.
+A measurement is one thread of wrk with 50 connections. gearmand closes the connection after
+each answer, so its figures include a new connection for each request.
 """
 
 import contextlib
@@ -97,7 +97,7 @@ def wait_for_workers(server, count):
 
 
 def post(options, server, case, first_body, seconds):
-    """What wrk measures in so many seconds, of which it takes whole ones only."""
+    """Runs wrk for `seconds`, rounded up because wrk takes whole seconds only."""
     command = ["taskset", "-c", str(options.cores[1]), options.wrk, "-t1", f"-c{case.connections}",
                f"-d{math.ceil(seconds)}s", "-s", str(SCRIPT),
                f"http://127.0.0.1:{server.ports[1]}/bench-0", "--", str(case.body),
@@ -130,7 +130,7 @@ def measure(options, server, case, seconds):
 
 
 def check_books(server, case, posted):
-    """Where nobody works, all jobs wait, those of requests that wrk did not see answered too."""
+    """Without workers, all jobs wait, also jobs of requests that wrk did not see answered."""
     unseen = 2 * case.connections
     fewest, most = (posted, posted + unseen) if case.workers == 0 else (0, 0)
     give_up_at = time.monotonic() + (DRAIN_SECONDS if case.workers else BOOKS_SECONDS)

@@ -30,7 +30,7 @@ enum reply_kind {
     REPLY_ERROR  // the server refused: `text` says why
 };
 
-// Bytes within those that were parsed.
+// Bytes within the parsed input.
 struct span {
     const char *ptr;
     size_t len;
@@ -63,7 +63,7 @@ struct protocol {
     void (*subscribe)(struct buffer *out, uint32_t queue);
     void (*put)(struct buffer *out, const struct submission *submission);
     void (*take)(struct buffer *out);
-    // So many takes in one request, where there are that many jobs. NULL: one by one.
+    // Takes up to `count` jobs with one request. NULL: jobs are taken one by one.
     void (*take_many)(struct buffer *out, uint32_t count);
     // NULL: a take waits until there is a job, and never comes back empty.
     void (*sleep)(struct buffer *out);

@@ -305,7 +305,7 @@ static void parse_replies(struct run *run, struct conn *conn)
         const struct request *oldest = conn_oldest(conn);
         struct span arrived = {buffer_bytes(&conn->in), buffer_len(&conn->in)};
         if (!oldest)
-            run_broken("the server sent what nobody asked for: %s", escape(arrived));
+            run_broken("the server sent unrequested data: %s", escape(arrived));
         struct request request = *oldest;
         struct reply reply;
         ssize_t used = run->args->protocol->parse(arrived.ptr, arrived.len, request.op, &reply);

@@ -66,7 +66,7 @@ void run_subscribe(struct run *run, struct conn *conn);
 // what is done makes the workload see the answer before run_done() returns.
 void run_put(struct run *run, struct conn *conn);
 void run_take(struct run *run, struct conn *conn);
-// The same for so many jobs at once: an answer for each.
+// The same for `count` jobs at once, with an answer for each.
 void run_take_many(struct run *run, struct conn *conn, uint32_t count);
 void run_done(struct run *run, struct conn *conn, const struct reply *job);
 void run_ping(struct run *run, struct conn *conn);

@@ -64,7 +64,7 @@ class Shard:
         self.answer(0.0, clients)
 
     def answer(self, now, count):
-        """So many clients are answered and put again."""
+        """Answers `count` clients, which then put again."""
         first = max(now + self.costs.clients_away, self.core_free_at)
         self.puts += [first + number * self.costs.job for number in range(1, count + 1)]
         self.core_free_at = first + count * self.costs.job

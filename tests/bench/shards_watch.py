@@ -3,7 +3,7 @@
 
 A worker is connected to one broker, which asks the shards for it. Three ways are compared:
   exact    each shard offers its best job, or says that it has none; the best offer of all is
-           taken, and the others are given back. Meanwhile nobody else gets what was offered
+           taken, and the others are given back. Meanwhile no other broker gets these jobs
   hints    a shard tells the brokers how urgent its best job is, with each answer and when a more
            urgent one has come; the shard is asked that was most urgent when last heard of
   in turn  one shard after the other is asked, each worker beginning where it has ended

@@ -111,7 +111,7 @@ def print_neighbours(results, servers):
 
 
 def print_keys(results, servers):
-    """Where a server was not measured with so many jobs, there is no line of it."""
+    """Prints no line for a server that was not measured with that number of jobs."""
     print("background with a unique each, 50 connections, 16 in flight\n"
           f"{'jobs queued up to':36}{'server':12}{'jobs/s':>9}{'+-':>5}{'cpu us/job':>12}{'+-':>5}"
           f"{'MiB':>8}")
@@ -152,7 +152,7 @@ def print_posts(results):
                   f"{sum(one['errors'] for one in rounds):7.0f}"
                   f"{median(rounds, 'resident') / 2**20:8.1f}")
         print_post_ratios(by_server, servers)
-    print("gearmand hangs up behind each answer, so wrk connects anew for each request, which it\n"
+    print("gearmand hangs up behind each answer, so wrk reconnects for each request, which it\n"
           "counts in no latency. busy: the server's core, which all its threads share; wrk and\n"
           "the workers share the other. *: it was less than 95 % busy: compare the CPU time.\n")
 

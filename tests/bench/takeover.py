@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How long nobody serves: two brokers on one journal in PostgreSQL, of which the owner is killed,
+"""The time without service: two brokers on one journal in PostgreSQL, of which the owner is killed,
 stopped, or has the other one take over, each at a random moment; and a worker that asks the other
-one for a job, connecting anew whenever it is disconnected, until it has got one."""
+one for a job, reconnecting whenever it is disconnected, until it has got one."""
 
 import http.client
 import json
@@ -73,8 +73,7 @@ def wait_until_caught_up(server):
 
 
 def served(server):
-    """When a job was taken and ended there, by that process and nobody behind it; None: it was not.
-    """
+    """The time at which that process itself had served and ended a job; None: it did not."""
     try:
         with socket.create_connection(("127.0.0.1", server.port), ANSWER_SECONDS) as conn, \
                 conn.makefile("rb") as answers:
@@ -98,7 +97,7 @@ def wait_until_served(server):
     give_up_at = time.monotonic() + TAKEN_OVER_SECONDS
     while (at := served(server)) is None:
         if time.monotonic() > give_up_at:
-            raise Failure(f"nobody takes over\n{server.log_text()}")
+            raise Failure(f"no broker takes over\n{server.log_text()}")
         time.sleep(POLL_SECONDS)
     return at
 

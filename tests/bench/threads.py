@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What each thread of a server uses for a job: with so many threads that read and write, the
-busiest one is what bounds the server where every thread has a core of its own.
+"""What each thread of a server uses for a job: with several I/O threads, the
+busiest thread bounds the server where every thread has a core of its own.
 
 The threads of a server share a core, and the load has the other; or server and load share both.
 What counts is processor time, so either tells what more cores would do."""
@@ -22,7 +22,7 @@ IO_THREADS = 2
 
 
 def with_io(count):
-    """The name of ours with so many I/O threads."""
+    """The name of our server with `count` I/O threads."""
     return f"{OURS}-io{count}" if count else OURS
 
 

@@ -9,7 +9,7 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-// A record's content has at most so many bytes.
+// The maximum content of a TLS record, in bytes.
 #define READ_ROOM 16384
 
 struct tls {
