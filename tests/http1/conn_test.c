@@ -268,7 +268,7 @@ static void a_refused_client_has_some_time_to_go(void **state)
 }
 
 //
-// The end, and what is no request
+// The end of input, and input that is not a request
 //
 
 static void at_the_end_each_request_is_answered(void **state)

@@ -49,7 +49,7 @@ int echo_teardown(void **state);
 extern char echo_nothing[];
 int echo_setup_with(void **state, struct echo_options settings, unsigned budget);
 
-// The bytes of GET /slices are so many slices of so many bytes, in chunks.
+// GET /slices answers with ECHO_SLICES slices of ECHO_SLICE bytes, in chunks.
 #define ECHO_SLICES 5
 #define ECHO_SLICE 3000
 #define ECHO_BLOB 5000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// However input is cut into pieces, the answers are the same to the byte; and wherever memory
-// lacks, whoever is not served is told so, or sees the connection close.
+// However input is cut into pieces, the answers are the same to the byte; and wherever an
+// allocation fails, the client gets an error, or its connection is closed.
 
 #include "tests/http1/echo.h"
 #include "tests/proto_common/wire_host.h"
@@ -30,7 +30,7 @@ struct outcome {
     char heard[HEARD_MAX];
     size_t len;
     bool closed;  // the connection was, for want of memory
-    bool refused; // somebody was told that memory lacks
+    bool refused; // a client was told that memory has run out
     bool at_all;  // an allocation failed
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// JSON strings that are made in parts are those that jansson makes.
+// JSON strings that are made in parts are the same as jansson's.
 #include "json/json_body.h"
 
 #include <jansson.h>

@@ -13,7 +13,7 @@
 // Jobs
 //
 
-// The answer to that token must be what a handle that nobody has is answered with.
+// The answer to that token must be the same as for a handle of no job.
 static void is_not_there(struct web *t, const char *method, const char *target, const char *token)
 {
     const struct http_answer *none = asks(t->b, http_bare(method, PAGE "999", token), 404);

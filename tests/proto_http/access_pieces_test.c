@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Where there are rules, however requests are cut into pieces, the answers are the same; and where
-// memory lacks, nobody is let in who should not be.
+// Where there are rules, however requests are cut into pieces, the answers are the same; and if
+// an allocation fails, no client gets access that the rules deny.
 
 #include "tests/proto_common/wire_host.h"
 #include "tests/proto_http/wire_rules.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// Where there are rules: each request is answered by what its own caller may do, whoever has used
-// the connection before.
+// Where there are rules: each request is answered by the rights of its own caller, not of an
+// earlier caller on the same connection.
 
 #include "tests/proto_http/wire_rules.h"
 

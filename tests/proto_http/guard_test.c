@@ -348,7 +348,7 @@ static void offers_are_globs_of_bytes(void **state)
     assert_int_equal(http_jobs(t), 5);
 }
 
-// A job page and what it answers must be what a handle that nobody has is answered with.
+// A job page must give the same answer as for a handle of no job.
 static void is_unknown(struct web *t, const char *method, const char *target)
 {
     const struct http_answer *none = asks(t->a, http_bare(method, PAGE "999", ""), 404);

@@ -336,7 +336,7 @@ static void a_worker_that_goes_before_its_job_is_safe_costs_no_attempt(void **st
     rig_reach(t->rig);
 }
 
-// A job in the background with so many seconds to run.
+// Submits a background job with that lease, in seconds.
 static void submit_for(struct web *t, const char *seconds)
 {
     char headers[100];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 // Every allocation of a conversation fails once: nothing crashes, nothing leaks, the books stay
-// right, and whoever is not served is told so or sees the connection close.
+// right, and a client that is not served gets an error or a closed connection.
 
 #include "tests/proto_common/wire_host.h"
 #include "tests/proto_http/wire_http.h"
@@ -81,7 +81,7 @@ static bool play(struct slice said, size_t piece, size_t n, struct outcome *outc
     assert_true(heard.len < sizeof outcome->heard);
     memcpy(outcome->heard, heard.ptr, heard.len);
     outcome->len = heard.len;
-    // The last part of a result is one byte: it alone is no answer.
+    // The last part of a result is one byte: it alone is not an answer.
     assert_false(contains(heard, SLICE("Content-Length: 1\r\n")));
     outcome->owned_up =
         lost || !peer || peer_failed(peer) || peer_dropped(peer) || contains(heard, SLICE(" 503 "));

@@ -145,8 +145,8 @@ static void each_owner_of_a_token_has_keys_of_its_own(void **state)
     asks(t->b, POST("/g", KEY("k") ALPHA, "x"), 403);
 }
 
-// Requests with keys of their own, by whoever the fields name, until one is refused with this
-// status and word of when there is room. How many were taken.
+// Sends requests with keys of their own, as the caller in `fields`, until one is refused with this
+// status and Retry-After. Returns the number of accepted requests.
 static int floods(struct web *t, const char *fields, char prefix, unsigned status,
                   const char *retry_after)
 {

@@ -20,7 +20,7 @@ struct parts {
     size_t count, len; // how many, and how long each
 };
 
-// The worker says so many parts of the job.
+// The worker sends these parts of the job's result.
 static void say(struct peer *worker, const char *job, struct parts parts)
 {
     struct slice part = REQ(WORK_DATA, job, gear_run('d', parts.len));
@@ -43,7 +43,7 @@ static void grown_at_most(size_t before, size_t most)
     assert_in_range(after - (after < before ? after : before), 0, most);
 }
 
-// What is in use for the parts, and for the answer that nobody reads.
+// Checks the memory in use for the parts, and for the answer that no client reads.
 static void takes(struct web *t, const char *headers, struct parts parts, size_t most)
 {
     size_t before;

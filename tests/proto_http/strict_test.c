@@ -53,7 +53,7 @@ static const struct refusal lines[] = {
     ROW("a blank in the target", "GET /f g HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("a blank before the method", " GET /f HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("no method", "/f HTTP/1.1\r\n" HELD "\r\n", 400),
-    ROW("a method that is no token", "G(T /f HTTP/1.1\r\n" HELD "\r\n", 400),
+    ROW("a method that is not a token", "G(T /f HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("a NUL in the target", "GET /f\0 HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("a NUL in the method", "G\0ET /f HTTP/1.1\r\n" HELD "\r\n", 400),
     ROW("0x80 in the target", "GET /\x80 HTTP/1.1\r\n" HELD "\r\n", 400),
@@ -146,7 +146,7 @@ static const struct refusal framings[] = {
 
 static const struct refusal chunks[] = {
     ROW("an empty size", CHUNKS "\r\n\r\n", 400),
-    ROW("a size that is no number", CHUNKS "g\r\n", 400),
+    ROW("a size that is not a number", CHUNKS "g\r\n", 400),
     ROW("a size with a sign", CHUNKS "+1\r\nx\r\n0\r\n\r\n", 400),
     ROW("a negative size", CHUNKS "-1\r\nx\r\n0\r\n\r\n", 400),
     ROW("a size that begins 0x", CHUNKS "0x1\r\nx\r\n0\r\n\r\n", 400),

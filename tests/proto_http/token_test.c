@@ -128,7 +128,7 @@ static void a_token_is_for_the_functions_of_its_globs(void **state)
     assert_int_equal(http_jobs(t), 5);
 }
 
-// The rules of `server.access_file` grant to whoever shows no token what they say.
+// The rules of `server.access_file` apply to clients without a token.
 static void beside_rules_both_kinds_of_tokens_are_good(void **state)
 {
     struct web *t = *state;

@@ -332,7 +332,7 @@ void http_waits(struct peer *peer, struct slice said, const char *file, int line
     struct slice heard = peer_ask(peer, said);
 
     if (heard.len > 0) {
-        show("heard what nobody waited for", heard);
+        show("unexpected output", heard);
         _fail(file, line);
     }
 }

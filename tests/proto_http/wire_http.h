@@ -24,7 +24,7 @@
 // What a test works with; *state of each test.
 struct web {
     struct rig *rig;
-    struct web_options settings; // those that are live may be changed at any time
+    struct web_options settings; // live settings may be changed at any time
     struct gear_options gear_settings;
     struct bean_options bean_settings;
     size_t store_room;  // how many more records the store has room for; plenty at first

@@ -3,7 +3,7 @@
 #define TANDEM_TESTS_PROTO_HTTP_WIRE_RULES_H
 
 // HTTP conversations where there are rules. At first: the token `alpha` submits to f, `eye`
-// observes everything, `omega` does all, and whoever shows none may do nothing.
+// observes everything, `omega` does all, and a client without a token may do nothing.
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_http/wire_http.h"
@@ -17,8 +17,7 @@ int rules_setup(void **state);
 #define EYE BEARER("eye")
 #define OMEGA BEARER("omega")
 
-// Whoever shows no token may do that from now on; with no rights: nothing. The peers a and b are
-// told so.
+// From now on, clients without a token have these rights (0: none). The peers a and b are told so.
 void anybody_may(struct web *t, unsigned rights, const char *queues);
 
 // There is such a token, too.

@@ -25,7 +25,7 @@ static uint64_t held(const struct web *t)
     return info.jobs[JOB_RESERVED];
 }
 
-// True: an allocation failed. The request asks for so many jobs.
+// True: an allocation failed. The request asks for `jobs` jobs.
 static bool asks_without_memory(struct slice said, size_t n, uint64_t jobs)
 {
     struct http_answer answer = {0};

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// A job by beanstalk, with so many seconds to run.
+// Puts a job by beanstalk, with a TTR of `ttr` seconds.
 #define PUT(t, tube, ttr) peer_ask((t)->v, SLICE("use " tube "\r\nput 7 0 " #ttr " 2\r\nhi\r\n"))
 
 static void a_job_comes_with_all_that_a_worker_has_to_know(void **state)
