@@ -11,7 +11,7 @@ order in which they stand:
   console  is a session: `$ ` begins a command, `> ` goes on with it, and what follows is its output.
            In output, ... stands for anything within a line, and alone for any lines. `telnet`, and
            `openssl s_client`, are played by themselves: replies begin in upper case, commands in
-           lower case, and a body comes from whoever announced it
+           lower case, and a body comes from the side that announced it
 
 Comments right above a block, which readers do not see, say of it:
   <!-- not run: REASON -->        that it is for readers only, and why

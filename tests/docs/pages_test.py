@@ -32,8 +32,8 @@ LISTEN = re.compile(r"^(listen\s*=\s*)(.*)")
 
 
 def keep_port():
-    """A socket with a port that is given to nobody else meanwhile, and at which a program that is
-    told of it may listen, at any address of this machine: both say SO_REUSEADDR."""
+    """A socket that reserves a port: the system gives it to no other program, but a program that
+    sets SO_REUSEADDR may listen at it, at any address of this machine."""
     kept = socket.socket()
     kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     kept.bind(("0.0.0.0", 0))
@@ -41,8 +41,8 @@ def keep_port():
 
 
 def link_postgres(folder, initdb):
-    """Its programs, which do not run as root: then they are nobody's there. A new cluster need not
-    survive the machine."""
+    """Links its programs, which refuse to run as root: then they run as the user nobody. A new
+    cluster need not survive a crash of the machine."""
     user = "setpriv --reuid nobody --regid nogroup --clear-groups " if os.getuid() == 0 else ""
     for name, options in (("initdb", "--no-sync "), ("pg_ctl", "")):
         program = pathlib.Path(initdb).resolve().parent / name
@@ -165,7 +165,7 @@ class Page(unittest.TestCase):
         blocks = [block for block in page.blocks(section) if page.runs(block)]
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        os.chmod(folder.name, 0o1777)  # for who is nobody, too
+        os.chmod(folder.name, 0o1777)  # also for the user nobody
         has_brokers = any(block.kind == "ini" and block.name for block in blocks)
         stage = Stage(pathlib.Path(folder.name), has_brokers)
         self.addCleanup(lambda: self.assertEqual(stage.close(), 0))
@@ -174,7 +174,7 @@ class Page(unittest.TestCase):
         for block in blocks:
             needs = page.remark(block, "needs:")
             if needs and "needed" not in stage.shell.run(f"{needs} && echo needed"):
-                self.skipTest(f"this machine lacks what the page needs: {needs}")
+                self.skipTest(f"the page needs something missing here: {needs}")
         settings = [at for at, block in enumerate(blocks) if block.kind == "ini" and not block.name]
         parts = [blocks[at].text for at in settings]
         starts_before = settings[-1] if settings else 0

@@ -102,7 +102,7 @@ def ports(pid):
 
 
 def exchange(port, request, answer):
-    """What is answered to the request at that port of the loopback, up to so many bytes."""
+    """Sends the request to that port of the loopback. Returns up to `answer` bytes of the reply."""
     with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as client:
         client.sendall(request)
         got = b""

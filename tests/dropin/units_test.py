@@ -43,7 +43,7 @@ class Deployment(party.Sandbox):
                 os.chown(self.folder / folder, user.pw_uid, user.pw_gid)
 
     def moved(self, text):
-        """Places of the system are in our folder; those that are part of another stay."""
+        """Moves the system's paths into our folder, but not where they are part of another path."""
         for place in PLACES:
             text = re.sub(rf"(?<![\w./-]){re.escape(place)}", f"{self.folder}{place}", text)
         return text

@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 
 import party
 
-# Nobody has to be asked for this name, which may take a minute: no part of one is so long.
+# Too long for a DNS label, so it fails without a DNS query, which may take a minute.
 NO_HOST = "h" * 64
 
 BEANSTALKD = [

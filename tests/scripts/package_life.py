@@ -46,7 +46,7 @@ def check(good, words):
 
 
 def make_root(root, package):
-    """What the package depends on, of those that are alternatives the first one."""
+    """Makes a Debian system with the package's dependencies; of alternatives, the first one."""
     depends = run("dpkg-deb", "--field", package, "Depends")
     names = [re.match(r"\S+", part.strip())[0] for part in depends.split(",")]
     run("debootstrap", "--variant=minbase", f"--include={','.join(names)}", "bookworm", root)

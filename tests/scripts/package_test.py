@@ -55,7 +55,7 @@ class Package(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="tandem-package-")
         out = pathlib.Path(cls.folder.name)
-        # Whoever builds it may keep his own files to himself.
+        # The package's modes must not depend on the umask of the build.
         run("cpack", "--config", TREE / "CPackConfig.cmake", "-G", "DEB", "-B", out, cwd=TREE,
             umask=0o077)
         cls.path = next(out.glob("*.deb"))

@@ -393,7 +393,7 @@ int again_connect(const char *address)
 
 void again_say(int client, const char *text)
 {
-    // Whoever listens may be gone already.
+    // The peer may have closed the connection already.
     (void)send(client, text, strlen(text), MSG_NOSIGNAL);
 }
 

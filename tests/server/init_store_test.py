@@ -33,7 +33,7 @@ class InitStore(unittest.TestCase):
                 self.assertIn(f"tandem.rows_{shard}_63 TO tandem;\n", out)
 
     def test_a_database_that_cannot_be_reached_is_told_without_its_password(self):
-        # Nobody listens there: port 1 is nobody's.
+        # No server listens at port 1.
         place = "host=127.0.0.1 port=1 user=broker password=geheim connect_timeout=5"
         out, complaint, code = init(*kept_in(place))
         self.assertEqual((out, code), ("", 1))

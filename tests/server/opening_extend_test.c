@@ -14,7 +14,7 @@
 
 enum { LOOKS_MAX = 4 };
 
-// A store that is open after a number of checks, with progress between those that are marked.
+// A store that is open after a number of checks, with progress between the marked ones.
 struct slow_store {
     struct store store;
     unsigned looks;

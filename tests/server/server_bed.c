@@ -517,7 +517,7 @@ static void bed_thread_rounds(const struct bed *bed)
 void bed_turn(struct bed *bed, bool wait)
 {
     bed_thread_rounds(bed);
-    // Nobody would wake it while the threads stand still.
+    // With I/O threads it must not wait: they stand still and would not wake it.
     loop_turn(&bed->loop, wait && !bed->loop.turn.io);
     bed_thread_rounds(bed);
 }

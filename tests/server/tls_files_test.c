@@ -277,8 +277,8 @@ static void the_chain_behind_the_certificate_is_sent(void **state)
     pair_free(&middle);
 }
 
-// Authorities of clients are none of the chain, even where the certificate is from one of them: to
-// look for it there would cost each handshake, and the client gets what the file holds.
+// Client CAs are not added to the chain, even if one of them has issued the certificate: a search
+// would slow each handshake, and the client gets the contents of the file.
 static void nothing_but_the_file_of_the_certificate_is_sent(void **state)
 {
     struct tls_bed *bed = *state;

@@ -147,7 +147,7 @@ static void input_with_the_end_of_the_handshake_is_received(void **state)
     tls_link_close(&link);
 }
 
-// So many that one call might take for long.
+// The number of records is so large that one call could take long.
 static void small_records_are_received_by_several_calls(void **state)
 {
     struct tls_link link;

@@ -401,8 +401,8 @@ static void a_peer_that_has_gone_is_a_loss_for_several_records_too(void **state)
     tls_link_close(&link);
 }
 
-// Sets what OpenSSL notes on the socket's BIO when the kernel encrypts from then on; here nobody
-// does.
+// Sets the flag that OpenSSL sets on the socket's BIO when the kernel encrypts from then on. Here
+// the kernel does not encrypt.
 static void pretend_that_the_kernel_encrypts(const struct tls_link *link)
 {
     BIO_set_flags(SSL_get_wbio(tls_conn_of(&link->own)->ssl), 0x4000);

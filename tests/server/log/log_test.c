@@ -93,7 +93,7 @@ static void line_that_is_too_long_is_cut_and_still_ends(void **state)
     free(big);
 }
 
-// Whoever reads the log as JSON can read each line.
+// Each line must be valid JSON, also if it is cut.
 static void json_line_that_is_too_long_is_cut_and_still_json(void **state)
 {
     enum { FIELDS = 40, BYTES = 1000 };

@@ -81,7 +81,7 @@ static void give_den(const struct sandbox *sandbox)
     assert_int_equal(chown(sandbox->dir, user->pw_uid, user->pw_gid), 0);
 }
 
-// Nobody has touched the file.
+// The file must be unchanged.
 static void expect_untouched(const struct vault *vault)
 {
     char text[64] = "";

@@ -28,7 +28,7 @@ PORTS = {"beanstalk": 11300, "gearman": 4730, "http": 8080}
 
 
 class Broker:
-    """Says its name to whoever connects, and then waits until they leave."""
+    """Sends its name to each client, and then waits until the client leaves."""
 
     def __init__(self, name):
         self.name, self.ready = name, False
@@ -191,7 +191,7 @@ class Brokers(Proxied):
             return None
 
     def status(self):
-        """What HEAD / is answered; None where nobody answers."""
+        """The status of HEAD /; None if there is no answer."""
         connection = http.client.HTTPConnection(*self.address("http"), timeout=GIVE_UP)
         try:
             connection.request("HEAD", "/", headers={"Host": "tandem.example"})
