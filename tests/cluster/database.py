@@ -52,8 +52,8 @@ class Pair:
             time.sleep(0.05)
 
     def fail_over(self):
-        """The primary is killed and the standby takes its place. Nobody asks for a second copy until
-        there is somebody to keep it, as whoever watches over such a pair would have it."""
+        """Kills the primary and promotes the standby. As a cluster manager would, turns synchronous
+        replication off until there is a new standby."""
         self.primary.kill()
         self.standby.promote()
         self.primary, self.standby = self.standby, self.primary

@@ -16,7 +16,7 @@ from party import Step
 
 PATIENCE = (1.5, 30)  # seconds: some go soon, some hold on to a broker that is paused
 AGAIN_SECONDS = 0.02
-DOUBT_SECONDS = 120  # within which something has been carried out that nobody knows of
+DOUBT_SECONDS = 120  # the longest until an unanswered request has been carried out
 TTR = 600  # longer than any round: what is held comes back only when its connection ends
 
 
@@ -90,7 +90,7 @@ class SeatedFamily(Seated, Family):
             (mark[0] for mark in marks if mark in self.book.asked), None), body)
 
     def some_key(self):
-        """One that nobody has asked for who was not answered."""
+        """A key of its own: no other client can have an unanswered request for it."""
         return f"{self.name}.{super().some_key()}"
 
 

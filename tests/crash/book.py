@@ -236,8 +236,8 @@ class Book:
         job.tube = tube
 
     def forget_times(self):
-        """The clock may have been set: nobody knows when delays end, but for those of a length,
-        which have grown no longer; nor how old jobs are, nor for how long tubes are paused."""
+        """The clock may have been set. The ends of delays are unknown, except that a delay of known
+        length has not grown; so are the ages of jobs and the ends of pauses."""
         for job in self.live.values():
             job.created = None
             job.state = timeless(job.state)

@@ -82,7 +82,7 @@ class Broker:
 
     def spawn(self, fsync, segment_size):
         self.let_ports_go()
-        # Held all the time: nobody else may have one before the broker does, or while it is away.
+        # Held all the time: no other process may get a port before the broker, or while it is down.
         self.held = [ports.reserve() for _ in PROTOCOLS]
         self.ports = dict(zip(PROTOCOLS, map(ports.number, self.held)))
         self.process = subprocess.Popen(

@@ -39,8 +39,8 @@ class Check:
         self.trial.complain(text)
 
     def adopt_unanswered(self):
-        """Looks at every id that was given in the last round. Jobs that nobody asked for go, so
-        that they are found once."""
+        """Looks at every id that was given in the last round. Jobs that no client submitted
+        are deleted, so that they are found once."""
         ids = [job_id for job_id in self.books[0].ids.around(BEYOND)
                if not any(job_id in book.live for book in self.books)]
         if ids:
@@ -287,7 +287,7 @@ class Check:
 
 
 def common(states):
-    """The first one; where the job may have been delayed anew, for as long as any of them says."""
+    """The first state; if all are delayed, it may end whenever one of their delays may end."""
     first = states[0]
     if any(state.kind != DELAYED for state in states):
         return first

@@ -217,8 +217,8 @@ def joined(job, wanted, clock_steps):
     if state.by is None:
         return dataclasses.replace(state, loose=True)
     if clock_steps and (state.loose or state.due - SURE_SECONDS <= time.time()):
-        # Nobody knows when it would have started, or whether it has: nothing is recorded of that,
-        # and where the clock goes back, so does the delay.
+        # When it would have started, or whether it has, is unknown: no record says so, and if the
+        # clock goes back, so does the delay.
         due = min(state.due, wanted.due or time.time())
         return dataclasses.replace(state, delay=None, due=due, slack=state.slack + state.due - due,
                                    loose=True)

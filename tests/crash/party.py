@@ -17,7 +17,7 @@ BATCH_BYTES = 200000
 class Step:
     """One request: its bytes, what it changes where it is carried out, and who hears the answer.
 
-    `answered` returns whether it was carried out, None where nobody knows how much of it. One that is `silent` has no answer: it is known
+    `answered` returns whether it was carried out, None if it is unknown how much of it. One that is `silent` has no answer: it is known
     to be done when a later request of the same connection is, whose record stands behind it; such
     a request is a `barrier` where `answered` says so by returning BARRIER.
     """
@@ -159,7 +159,7 @@ class Party(threading.Thread):
         job = self.book.adopt(job_id, tube, body)
         if job is None:
             history = self.book.gone.get(job_id)
-            self.complain(f"job {job_id} with {body[:40]!r} of {tube} came, which nobody submitted"
+            self.complain(f"job {job_id} with {body[:40]!r} of {tube} came, which no client submitted"
                           if history is None else f"came back: {history}")
         elif job.body() != body:
             self.complain(f"{job} came with another body: {len(body)} bytes, {body[:40]!r}")

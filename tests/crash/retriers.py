@@ -121,7 +121,7 @@ class Retrier(Party):
 
         def answered(answer):
             if answer[0] in (404, 409):
-                self.complain(f"{job} is no dead letter: {answer}")
+                self.complain(f"{job} is not a dead letter: {answer}")
             elif answer[0] != 200:
                 self.trial.refused(f"admin {answer[0]}")
             return answer[0] == 200

@@ -77,7 +77,7 @@ class Seen:
                 yield f"{name}@{at} has the jobs {sorted(ids)}"
         for other, at in self.jobs:
             if other == name and at <= last and at not in expected:
-                yield f"{name}@{at} is none of its moments"
+                yield f"{name}@{at} is not one of its times"
 
 
 class Worker(wire.Gear):

@@ -173,7 +173,7 @@ def id_of(text):
     """Of a handle."""
     prefix, _, number = text.rpartition(":")
     if prefix != HANDLE_PREFIX or not number.isdigit():
-        raise Odd(f"{text!r} is no handle")
+        raise Odd(f"{text!r} is not a handle")
     return int(number)
 
 
