@@ -73,8 +73,8 @@ class Bulk(BoundsCase):
         self.check(broker, "worker leaves", answered, lines)
 
     def put_delayed(self):
-        """A broker with jobs none of which is due yet, however long the machine takes for them; two
-        clients, and when all are due."""
+        """A broker whose jobs are all not yet due, however slow the machine is; two clients; and
+        the time at which all are due."""
         for delay in (DELAY, 5 * DELAY, 25 * DELAY):
             broker, client, other = self.start_bulk()
             watcher = self.connect(broker)

@@ -570,7 +570,7 @@ class Answers(World):
     def test_99_every_path_and_method_was_visited(self):
         for (path, method), statuses in self.contract.visited.items():
             with self.subTest(path=path, method=method):
-                # Nobody shares the journal of this broker.
+                # No standby shares the journal of this broker.
                 done = {409} if path == HANDOVER else range(300)
                 self.assertTrue(statuses & set(done), sorted(statuses))
                 documented = self.contract.document["paths"][path][method]["responses"]

@@ -181,7 +181,7 @@ test('kick_job moves that job only', async () => {
   assert.equal((await ask(client, 'peek_buried'))[0], first)
 })
 
-test('touch starts the time to run anew', async () => {
+test('touch restarts the time to run', async () => {
   const client = await connect()
   const id = await putAndReserve(client, { ttr: 60 })
   while ((await jobStats(client, id))['time-left'] > 57);

@@ -279,7 +279,7 @@ several 'a client that joins a running job is told of its progress', sub {
     is $progress[-1], '2/3';
 };
 
-test 'a task that nobody does fails when its time is over', sub {
+test 'a task without a worker fails when its time is over', sub {
     my $reason;
     client()->do_task($name, 'work', {timeout => 0.2, on_fail => sub { $reason = shift }});
     like $reason, qr/timeout/;

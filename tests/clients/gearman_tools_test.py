@@ -36,7 +36,7 @@ def gearadmin(*arguments):
 
 
 def say_all(said, take, count):
-    """Says all of it on one connection, and takes so many answers from it."""
+    """Sends all of `said` on one connection, and reads `count` answers from it."""
     with socket.create_connection((HOST, int(PORT)), timeout=SECONDS) as peer:
         writer = threading.Thread(target=peer.sendall, args=(said,))
         writer.start()

@@ -296,7 +296,7 @@ test('a stream tells what happens to the job, as it happens', async () => {
   assert.equal((await events.next()).done, true)
 })
 
-test('a stream tells that the job is begun anew', async () => {
+test('a stream tells that the job is started again', async () => {
   const leaving = holding()
   const answer = await postStream()
   await leaving.arrival()
@@ -420,7 +420,7 @@ test('a background job that is buried stays, and is kicked', async () => {
   assert.equal(await look(handle), null)
 })
 
-test('a job that a beanstalk worker releases begins anew', async () => {
+test('a job that a beanstalk worker releases starts again', async () => {
   const worker = await beanstalk()
   const answer = await postStream()
   await worker.release((await worker.reserve()).id)

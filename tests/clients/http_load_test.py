@@ -33,7 +33,7 @@ class Memory:
 
     def __init__(self):
         self.path = pathlib.Path(f"/proc/{os.environ['TANDEMD_PID']}")
-        # The peak starts anew.
+        # Writing 5 resets the peak of the resident memory.
         (self.path / "clear_refs").write_text("5", encoding="ascii")
         self.before = self.read("VmRSS")
 
@@ -108,7 +108,7 @@ class LargeTest(Case):
 
 
 def wait_for_waiting(function, count):
-    """Until so many requests wait for the function's job whose unique is `one`."""
+    """Waits until `count` requests wait for the function's job whose unique is `one`."""
     client = http.client.HTTPConnection(*address("HTTP"), timeout=SECONDS)
     # An event stream that joins learns the job's handle.
     client.request("POST", f"/{function}", b"", {"Accept": "text/event-stream",
@@ -125,7 +125,7 @@ def wait_for_waiting(function, count):
 
 
 class SlowTest(Case):
-    """Who is slow keeps nobody else waiting: others get their answers in between."""
+    """A slow client does not delay others: they get their answers in between."""
 
     def check_others(self):
         client = http.client.HTTPConnection(*address("HTTP"), timeout=SECONDS)

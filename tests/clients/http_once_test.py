@@ -18,7 +18,7 @@ BACKGROUND = {"X-Gearman-Background": "true"}
 
 
 def name_of(key):
-    """What the job of a key is called, where nobody shows a token."""
+    """The unique of the job of an idempotency key, for clients without a token."""
     print_ = bytes(32)
     for part in (b"", key.encode()):
         print_ = hashlib.sha256(print_ + hashlib.sha256(part).digest()).digest()

@@ -11,7 +11,7 @@ from http_parties import SECONDS, Case, Refused, address
 
 
 def read_answers(connection, count):
-    """So many answers off a socket: status and body of each."""
+    """Reads `count` answers from a socket: status and body of each."""
     answers = []
     for _ in range(count):
         # The reader must not take what belongs to the next answer, so it has one to itself.

@@ -188,7 +188,7 @@ test('a job is given to another when its time to run is over', async () => {
   await assert.rejects(slow.touch(id), refused('NOT_FOUND'))
 })
 
-test('touch starts the time to run anew', async () => {
+test('touch restarts the time to run', async () => {
   const client = await connect()
   const id = await putAndReserve(client, { ttr: 60 })
   const timeLeft = async () => Number((await jobStats(client, id))['time-left'])

@@ -111,7 +111,7 @@ class Suspend(unittest.TestCase):
         os.close(file)
 
     def tell(self):
-        """As the system tells whoever asked that the wall clock has jumped."""
+        """Reports a jump of the wall clock, as the system does to the timers that asked for it."""
         file = os.open(self.news, os.O_WRONLY | os.O_NONBLOCK)
         os.write(file, bytes(8))
         os.close(file)

@@ -205,7 +205,7 @@ class Takeover(unittest.TestCase):
         self.assertEqual(self.owner.stop(), 0)
 
     def is_unsure(self):
-        """An owner that waits for a commit is no less an owner, until its lease may have lapsed."""
+        """An owner that waits for a commit is still the owner until its lease may have expired."""
         said = self.operate(self.owner, "GET", "/readyz")[1]
         self.assertRegex(said, "^(ok|unsure)")
         return said.startswith("unsure")
@@ -218,7 +218,7 @@ class Takeover(unittest.TestCase):
             (key, epoch), *rest = stats[-len(keys):]
             self.assertEqual(key, keys[0])
             self.assertGreaterEqual(int(epoch), 1)
-            # The database of this test does not sync, and nobody follows it.
+            # The database of this test does not sync, and has no standby.
             self.assertEqual(rest, [(key, "false") for key in keys[1:]])
 
     def test_standby_passes_connections_on(self):

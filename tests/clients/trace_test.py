@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the log says of commands: those that are refused, and those of one client on demand."""
+"""The log lines of commands: of refused ones, and on demand of all of one client."""
 
 import json
 import os

@@ -22,7 +22,7 @@ def names_extension(*names):
 
 class WhoTest(AccessCase):
     def test_what_no_rule_allows_is_refused_to_all(self):
-        broker = self.serve("# nobody may do anything\n")
+        broker = self.serve("# no client may do anything\n")
         for client in (self.over_tcp(broker), self.over_tls(broker), self.over_unix()):
             self.assert_may(client, "")
 
@@ -52,7 +52,7 @@ class WhoTest(AccessCase):
         self.assert_may(self.over_unix_as(NOBODY, range(100, 300)), "observe")
         self.assert_may(self.over_unix_as(NOBODY, [*range(100, 300), SOME_GROUP]), "work observe")
 
-    def test_token_is_who_has_shown_it_and_nobody_else(self):
+    def test_token_applies_only_to_the_client_that_has_sent_it(self):
         broker = self.serve(rule("horse", HORSE, "work jobs") + "net:0.0.0.0/0 submit jobs\n"
                             "any observe jobs\n")
         client = self.over_tcp(broker)

@@ -18,8 +18,8 @@ so soon afterwards that the server may not have heard of it, the take is in doub
 
 import collections
 
-# A worker asks for at most so many jobs at a time. When it was given so many after it finished one,
-# the server had heard of that one before it gave out the last of them.
+# The maximum number of jobs that a worker requests at a time. When it has received this number of
+# jobs after it finished one, the server had processed that result before it assigned the last job.
 GRABS_AT_A_TIME = 3
 
 
@@ -82,7 +82,7 @@ class Book:
 
     def problem_of(self, name, job):
         if job.kind is None:
-            return "worked, but nobody handed it in"
+            return "worked, but no client submitted it"
         finished = [take for take in job.takes if self.is_finished(take)]
         in_doubt = [take for take in job.takes if self.is_in_doubt(take)]
         if len(finished) > 1:

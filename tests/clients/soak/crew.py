@@ -101,7 +101,7 @@ class Crew:
         return [party for party in self.parties if not party.is_worker()]
 
     def dismiss(self):
-        """Ends the workers, which hold nothing any more: that is no loss."""
+        """Ends the workers. They no longer hold jobs, so none is lost."""
         for party in list(self.parties):
             party.process.kill()
             party.process.wait()

@@ -9,7 +9,7 @@ import bed
 import certificates
 from bed import FAILED, TlsCase
 
-# What the broker's log says of a client whose certificate is no good.
+# The reasons in the broker's log for refused client certificates.
 COMPLAINTS = {
     "missing": "peer did not return a certificate",
     "expired": "certificate has expired",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Peers that make no handshake: plain text, TLS where none is spoken, garbage, silence, half of
-one. Each costs a bounded time and memory, and nobody else waits for it."""
+one. Each costs a bounded time and memory, and no other client waits for it."""
 
 import contextlib
 import random

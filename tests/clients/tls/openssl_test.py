@@ -99,7 +99,7 @@ class OpensslTest(TlsCase):
         self.said(broker, "-tls1_3", "-sess_in", file, "-early_data", early, data=question)
         self.assertEqual(self.beanstalk(broker).ask(b"reserve-with-timeout 0"), b"TIMED_OUT")
 
-    def test_who_wants_to_renegotiate_is_refused_and_nobody_else_minds(self):
+    def test_renegotiation_is_refused_without_effect_on_other_clients(self):
         broker = self.start()
         settled = self.beanstalk(broker)
         for _ in range(5):

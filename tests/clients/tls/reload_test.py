@@ -102,7 +102,7 @@ class ReloadTest(TlsCase):
 
     @staticmethod
     def encrypt(file):
-        """With a passphrase, which nobody is there to say."""
+        """Encrypts the key with a passphrase, which the broker cannot ask for."""
         certificates.openssl("pkcs8", "-topk8", "-in", file, "-out", f"{file}.new",
                              "-passout", "pass:secret")
         os.replace(f"{file}.new", file)
