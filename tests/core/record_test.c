@@ -93,7 +93,7 @@ static void every_end_is_recorded(void **state)
     for (uint64_t id = 1; id <= 5; id++) {
         assert_int_equal(act_take(w), id);
     }
-    // None of these may be refused: their room was reserved.
+    // These may not be refused: their room was reserved.
     s->refused = STORE_REFUSES_ALL;
     assert_status(STATUS_OK, act_fail(w, 1, NULL));
     stage_expect_recorded(s, "end 1");

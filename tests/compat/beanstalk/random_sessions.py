@@ -7,8 +7,8 @@ random_commands.py for the commands themselves, and here:
 
 - Reserves that wait at the same time watch no tube in common, as the reference does not serve
   waiters in their order.
-- Behind a reserve that waits, only lines are sent that change and count nothing: when exactly they
-  are read, beside what woke the reserve, is nobody's business.
+- Behind a reserve that waits, only lines are sent that change and count nothing: whether they
+  are read before or after the event that ended the reserve is unspecified.
 - One body at a time is on its way in pieces, and meanwhile no other put succeeds.
 - The end of a pause is the last of its piece: the reference lets it take effect with the next
   microsecond, which the next command may or may not reach first.

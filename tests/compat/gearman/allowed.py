@@ -9,7 +9,7 @@ is that of its hash table and of its connections; they are compared as sets of l
 """
 
 REPLIES = {
-    # What is no good packet
+    # Invalid packets
     "other magic":
         "The reference hangs up without a word; we say why, and hang up.",
     "unknown type":
@@ -50,7 +50,7 @@ REPLIES = {
     "unique beside a reducer":
         "The reference looks at the length of the reducer instead, which here is free.",
     "status of 64 bytes":
-        "The reference hangs up; what is that long is no job's.",
+        "The reference hangs up; here no job has so long a handle.",
     "moment that is no number":
         "The reference reads what it can and starts the job now; the client meant something else.",
     "SUBMIT_JOB_SCHED":

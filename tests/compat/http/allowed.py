@@ -12,7 +12,7 @@ HEADERS = {
     "header server": (r"Gearman/[0-9][0-9A-Za-z.+~-]*", r"Tandem/[0-9.]+", "Two programs."),
     "header date": (None, DATE, "Who has a clock says what it shows."),
     "header content-type":
-        (None, r"application/octet-stream", "A browser guesses where nobody tells it."),
+        (None, r"application/octet-stream", "A browser guesses the type of an answer without one."),
     "header connection":
         (None, r"close|keep-alive", "The reference always hangs up, and does not say so."),
 }

@@ -140,7 +140,7 @@ class Stage(gearman_pair.Stage):
         super().__init__(peers)
 
     def until_different(self, why, line, theirs, ours):
-        """An allowed difference that is not there at once: whoever went is perhaps not missed yet."""
+        """An allowed difference that appears once the server notices a closed connection."""
         note_difference(why)
         wanted = [Lines(theirs), Lines(ours)]
         self.wait_for_all(line, lambda found: all(map(is_as_expected, found, wanted)))
@@ -163,12 +163,12 @@ class Stage(gearman_pair.Stage):
         while [len(lines) for lines in self.lists("workers")] != [
                 parties + len(self.requests), parties]:
             if time.monotonic() > give_up_at:
-                raise Silence("connections do not become those that there are")
+                raise Silence("the servers do not count the connections that are open")
             time.sleep(0.002)
 
     def finish(self):
         if self.requests:
-            raise Mismatch("a request was never answered, and nobody looked")
+            raise Mismatch("the script ended without checking the answer to a request")
         super().finish()
 
 

@@ -61,7 +61,7 @@ def put_and_pause_count_before_their_last_check(stage):
 
 
 def pause_of_a_name_that_ends_early_does_not_count(stage):
-    """The name ends at the first byte that no name has, and what follows is no number."""
+    """The name ends at the first byte that no name has, and the rest is not a number."""
     a = stage.client()
     a.ask_each(["pause-tube a:b 0", "pause-tube :b 0", "pause-tube a\xffb 0", "pause-tube a: 0"],
                "BAD_FORMAT")

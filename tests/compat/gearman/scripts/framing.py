@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where a message begins and ends, and what is no message."""
+"""The first and last byte of a message, and input that is not a message."""
 
 from gearman.packets import (CAN_DO, ECHO_REQ, ECHO_RES, GRAB_JOB, JOB_ASSIGN, JOB_CREATED, NO_JOB,
                              PRE_SLEEP, REQUEST, RESPONSE, SUBMIT_JOB, WORK_COMPLETE, Kind,
