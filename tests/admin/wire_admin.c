@@ -120,7 +120,7 @@ double admin_number_at(const json_t *document, const char *path, const char *fil
     json_t *found = found_at(document, path, file, line);
 
     if (!json_is_number(found)) {
-        print_error("%s is no number\n", path);
+        print_error("%s is not a number\n", path);
         _fail(file, line);
     }
     return json_number_value(found);
@@ -131,7 +131,7 @@ const char *admin_text_at(const json_t *document, const char *path, const char *
     json_t *found = found_at(document, path, file, line);
 
     if (!json_is_string(found)) {
-        print_error("%s is no text\n", path);
+        print_error("%s is not a string\n", path);
         _fail(file, line);
     }
     return json_string_value(found);

@@ -192,7 +192,7 @@ def print_puts(results):
                                 (DATABASE, 13, 2), (WAL, 11, 0), (BATCH, 10, 1)))
             print(f"{title if name == names[0] else '':36}{name:16}{median(rounds, 'rate'):9.0f}"
                   f"{spread(rounds, 'rate'):4.0f}%{times}{median(rounds, 'rate') / one:10.1f}")
-    print("INSERT: one for each job, by so many clients of pgbench with prepared statements.\n"
+    print("INSERT: one for each job, by as many clients of pgbench, with prepared statements.\n"
           "x INSERT: times what one of them reaches. cpu: the broker's, and the database's, for\n"
           "each job. a commit: jobs in each.\n")
 

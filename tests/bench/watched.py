@@ -150,7 +150,7 @@ def measure(options):
 
 
 def of_core(rounds, alone):
-    """What is done in a second beyond what so many jobs take by themselves."""
+    """The CPU time per second beyond that of the same jobs without watchers."""
     more = median(rounds, "server_cpu_us") - median(alone, "server_cpu_us")
     return more * median(rounds, "rate") / 1e6
 

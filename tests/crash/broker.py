@@ -152,9 +152,8 @@ class Broker:
                 if path.is_file() and path.name != "lock"]
 
     def cut(self, count):
-        """Does away with the last bytes that were written, so many of them, as if the broker had
-        not cared for them, and with what would say that they are missing. Returns how many there
-        were: none where the newest file is new."""
+        """Removes the last `count` bytes written, as if the broker had not synced them, and the
+        file that would reveal the loss. Returns the number removed: 0 if the newest file is short."""
         (self.directory / "about").unlink(missing_ok=True)
         newest = max((path for path in self.directory.iterdir() if path.suffix[1:].isdigit()),
                      key=lambda path: int(path.suffix[1:]))

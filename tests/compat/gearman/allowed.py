@@ -51,7 +51,7 @@ REPLIES = {
         "The reference looks at the length of the reducer instead, which here is free.",
     "status of 64 bytes":
         "The reference hangs up; here no job has so long a handle.",
-    "moment that is no number":
+    "moment that is not a number":
         "The reference reads what it can and starts the job now; the client meant something else.",
     "SUBMIT_JOB_SCHED":
         "The reference parses it and refuses it.",

@@ -35,7 +35,7 @@ class BareStage:
         raise NotImplementedError
 
     def finish(self):
-        """Ends all clients, none of which may have anything left to read but what is the same."""
+        """Ends all clients. Their unread output must be the same from both servers."""
         for client in list(self.clients):
             client.finish()
 

@@ -189,15 +189,15 @@ def moment_that_is_no_number_is_refused(stage):
     c, w = stage.open_clients(2)
     for job, moment in enumerate(("abc", "", "-5", "+5", " 5", "5x", "5.5"), start=1):
         function = f"f{job}"
-        c.differ("moment that is no number", SUBMIT_JOB_EPOCH(function, "", moment, "x"),
+        c.differ("moment that is not a number", SUBMIT_JOB_EPOCH(function, "", moment, "x"),
                  theirs=[JOB_CREATED(f"#{job}")], ours=[NO_MOMENT])
-        w.differ("moment that is no number", (CAN_DO(function), GRAB_JOB()),
+        w.differ("moment that is not a number", (CAN_DO(function), GRAB_JOB()),
                  theirs=[JOB_ASSIGN(f"#{job}", function, "x")], ours=[NO_JOB()])
 
 
 def moment_that_is_too_large_is_refused(stage):
     c = stage.client()
-    c.differ("moment that is no number", SUBMIT_JOB_EPOCH("f", "", "9" * 30, "x"),
+    c.differ("moment that is not a number", SUBMIT_JOB_EPOCH("f", "", "9" * 30, "x"),
              theirs=[ENDS], ours=[NO_MOMENT])
 
 
