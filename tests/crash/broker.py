@@ -153,7 +153,7 @@ class Broker:
 
     def cut(self, count):
         """Removes the last `count` bytes written, as if the broker had not synced them, and the
-        file that would reveal the loss. Returns the number removed: 0 if the newest file is short."""
+        file that would reveal the loss. Returns the number removed, 0 if the file is short."""
         (self.directory / "about").unlink(missing_ok=True)
         newest = max((path for path in self.directory.iterdir() if path.suffix[1:].isdigit()),
                      key=lambda path: int(path.suffix[1:]))
