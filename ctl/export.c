@@ -399,11 +399,9 @@ static enum outcome write_new_file(struct export *export, const struct output_fi
     text_format(&name, "%s.XXXXXX", to->path);
     fd = mkstemp(name.data);
     file = open_stream(fd, "w");
-    if (!file) {
-        outcome = fail_output(context, to->path);
-    } else if (!sort_write(export->sort, file, context->problem)) {
+    if (file && !sort_write(export->sort, file, context->problem)) {
         outcome = context->problem->outcome;
-    } else if ((to->mode != 0 && fchmod(fd, to->mode) != 0) || fsync(fd) != 0 ||
+    } else if (!file || (to->mode != 0 && fchmod(fd, to->mode) != 0) || fsync(fd) != 0 ||
                rename(text_string(&name), to->path) != 0 || !sync_directory(to->folder)) {
         outcome = fail_output(context, to->path);
     }

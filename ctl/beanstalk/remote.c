@@ -443,7 +443,7 @@ static void copy_printable(char *to, size_t size, struct slice from)
 
 bool remote_reply_read(struct remote *remote, struct remote_reply *reply)
 {
-    struct slice line;
+    struct slice line = slice_of(NULL, 0);
     struct slice word;
 
     if (!remote_line(remote, &line)) {

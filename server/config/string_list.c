@@ -28,8 +28,10 @@ static void string_list_append(struct string_list *list, char *text)
         size_t room = list->room ? 2 * list->room : 8;
         char **all = realloc(list->all, room * sizeof *all);
 
-        list->all = all ? all : list->all;
-        list->room = all ? room : list->room;
+        if (all) {
+            list->all = all;
+            list->room = room;
+        }
     }
     if (text && list->count < list->room) {
         list->all[list->count++] = text;
