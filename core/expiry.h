@@ -3,7 +3,8 @@
 #define TANDEM_CORE_EXPIRY_H
 
 // Private to the core: jobs that expire, because they have been ready for longer than the policy of
-// their queue allows (`expire_after_for`). broker_tick() then removes them.
+// their queue allows (`expire_after_for`). broker_tick() then removes them. The end of a lease by
+// its time to run is not here, but in turn.c (tick_alarm) and lease.h.
 //
 // The time for which a job has been ready is measured in steps of 2^20 ns (observe.h); a job has
 // expired when it has certainly been ready for so long, up to two steps later.

@@ -215,8 +215,8 @@ static void tick_end_gate(struct broker *broker, struct timer *timer)
     queue_vanish_if_idle(broker, queue);
 }
 
-// Ends a lease or a wait of the session. False if the slice of matches is used up: a session that
-// may still get a job waits on until the next tick.
+// Ends a lease of the session whose time to run or limit is over, or its wait. False if the slice
+// of matches is used up: a session that may still get a job waits on until the next tick.
 static bool tick_alarm(struct broker *broker, struct timer *timer, unsigned *matches)
 {
     struct session *session = container_of(timer, struct session, alarm);

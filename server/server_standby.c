@@ -151,7 +151,8 @@ static void standby_note_owner(struct server *server, const struct store_owner *
     standby_notify_status(server, owner);
 }
 
-// Whether another process is known to own the store, or this one never may.
+// True if another process owns the store, or if the settings forbid this process to own it
+// (`role = standby`) and the database can be reached.
 static bool standby_has_owner(const struct server *server, const struct store_owner *owner)
 {
     struct introspect_cluster cluster = {.role = CLUSTER_ALONE};

@@ -11,8 +11,7 @@
 // - in a turn it parses CONN_COMMANDS_MAX commands, or fewer if their replies are longer than
 //   FEED_STAGED_MAX; it reads once, and sends CONN_SEND_MAX bytes;
 // - while its front-end is blocked, input is kept up to CONN_INPUT_MAX; then the socket is not
-// read,
-//   but the peer's end is still noticed;
+//   read, but the peer's end is still noticed;
 // - while more than CONN_OUTPUT_MAX bytes of output wait for the peer, nothing is read or fed until
 //   half of them were sent;
 // - a peer that does not read the events of its jobs is dropped when the memory kept for it
