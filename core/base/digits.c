@@ -58,9 +58,19 @@ const char *digits_take_many(const char *at, const char *end, uint64_t *number)
 
 bool digits_read(struct slice text, uint64_t *number)
 {
-    uint64_t value;
+    uint64_t value = 0;
 
-    if (text.len == 0 || digits_take(text.ptr, slice_end(text), &value) != slice_end(text)) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = (unsigned)(unsigned char)text.ptr[i] - '0';
+
+        if (digit > 9) {
+            return false;
+        }
+        value = value * 10 + digit;
+    }
+    // Only a longer text can exceed the range. It is read again, with a check of each digit.
+    if (text.len == 0 ||
+        (text.len > DIGITS_FIT && !digits_take_many(text.ptr, slice_end(text), &value))) {
         return false;
     }
     *number = value;

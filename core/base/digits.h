@@ -18,16 +18,18 @@ char *digits_write(char *at, uint64_t number);
 // The number of digits that always fits a uint64_t.
 #define DIGITS_FIT 19
 
-// digits_take() for more than DIGITS_FIT digits.
+// digits_take() for more than DIGITS_FIT digits: reads those at `at`, before `end`.
 const char *digits_take_many(const char *at, const char *end, uint64_t *number);
 
-// Reads the digits at `at`, before `end`. Returns their end; NULL if the number does not fit.
-static inline const char *digits_take(const char *at, const char *end, uint64_t *number)
+// Reads the digits at `at`. Returns their end; NULL if there are none, or if the number does not
+// fit. A byte that is not a digit must follow them: not comparing each digit with an end is worth
+// 3 % of a pipelined put, by tests/budget.
+static inline const char *digits_take(const char *at, uint64_t *number)
 {
     const char *start = at;
     uint64_t value = 0;
 
-    for (; at < end; at++) {
+    for (;; at++) {
         unsigned digit = (unsigned)(unsigned char)*at - '0';
 
         if (digit > 9) {
@@ -36,7 +38,11 @@ static inline const char *digits_take(const char *at, const char *end, uint64_t 
         value = value * 10 + digit;
     }
     *number = value;
-    return at - start <= DIGITS_FIT ? at : digits_take_many(start, end, number);
+    // One comparison for no digits and for too many.
+    if ((size_t)(at - start) - 1 < DIGITS_FIT) {
+        return at;
+    }
+    return at == start ? NULL : digits_take_many(start, at, number);
 }
 
 // Reads a text of digits only. False for any other text, and if the number does not fit.
