@@ -22,6 +22,16 @@ static void add_fact(struct context *context, const char *label, enum style styl
     text_free(&escaped);
 }
 
+static void add_formatted_fact(struct context *context, const char *label, enum style style,
+                               const char *format, va_list args)
+{
+    struct text value = {0};
+
+    text_vformat(&value, format, args);
+    add_fact(context, label, style, text_slice(&value));
+    text_free(&value);
+}
+
 void fact_text(struct context *context, const char *label, struct slice value)
 {
     add_fact(context, label, STYLE_PLAIN, value);
@@ -29,27 +39,21 @@ void fact_text(struct context *context, const char *label, struct slice value)
 
 void fact(struct context *context, const char *label, const char *format, ...)
 {
-    struct text value = {0};
     va_list args;
 
     va_start(args, format);
-    text_vformat(&value, format, args);
+    add_formatted_fact(context, label, STYLE_PLAIN, format, args);
     va_end(args);
-    add_fact(context, label, STYLE_PLAIN, text_slice(&value));
-    text_free(&value);
 }
 
 void fact_styled(struct context *context, const char *label, enum style style, const char *format,
                  ...)
 {
-    struct text value = {0};
     va_list args;
 
     va_start(args, format);
-    text_vformat(&value, format, args);
+    add_formatted_fact(context, label, style, format, args);
     va_end(args);
-    add_fact(context, label, style, text_slice(&value));
-    text_free(&value);
 }
 
 void fact_title(struct context *context, struct slice title)
