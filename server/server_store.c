@@ -63,9 +63,8 @@ static void server_observe(struct server *server)
 
 // The journal may have begun under another host name, as a container has a new name each time: job
 // handles that clients have stay valid.
-static void server_name_host(const struct server *server)
+static void server_name_host(const struct server *server, const char *host)
 {
-    const char *host = store_host(server->store);
     const char *here = server->facts.process.hostname;
 
     if (*host == '\0' || strcmp(host, here) == 0) {
@@ -79,7 +78,7 @@ static void server_name_host(const struct server *server)
 // All jobs are restored.
 static bool server_begin(struct server *server, struct error_text *why)
 {
-    const char *host = store_host(server->store);
+    const char *host;
 
     server_end_standby(server);
     if (server->store &&
@@ -103,7 +102,8 @@ static bool server_begin(struct server *server, struct error_text *why)
     server->stage = SERVER_RUNS;
     server_limit_broker(server);
     server_limit_connections(server);
-    server_name_host(server);
+    host = store_host(server->store);
+    server_name_host(server, host);
     return push_service_start(&server->push_service, &server->loop.turn, server->settings,
                               *host ? host : server->facts.process.hostname, why) &&
            server_start_io(server, why);
