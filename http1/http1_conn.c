@@ -605,7 +605,7 @@ void http1_stopping(void *state)
         if (conn->request) {
             conn->request->keep_alive = false;
         }
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, HTTP1_STOPS);
+        http1_refuse_later(conn, HTTP1_STOPS);
     }
     request_end(conn);
     conn->state = HTTP1_STATE_FINISHED;

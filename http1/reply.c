@@ -169,6 +169,11 @@ void http1_refuse_status(struct http1_conn *conn, unsigned status, const char *w
     http1_refuse(conn, &(struct http1_reply){.status = status}, why);
 }
 
+void http1_refuse_later(struct http1_conn *conn, const char *why)
+{
+    http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, why);
+}
+
 void http1_refuse_memory(struct http1_conn *conn)
 {
     const struct http1_user *user = conn->shared->user;
@@ -177,7 +182,6 @@ void http1_refuse_memory(struct http1_conn *conn)
         user->no_memory(conn);
     } else {
         wire_refused(conn->wire, REFUSAL_MEMORY);
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
-                     status_text(STATUS_NO_MEMORY));
+        http1_refuse_later(conn, status_text(STATUS_NO_MEMORY));
     }
 }

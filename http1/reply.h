@@ -47,6 +47,8 @@ bool http1_reply_open(struct http1_conn *conn, const struct http1_reply *reply);
 // is shorter than 200 bytes.
 void http1_refuse(struct http1_conn *conn, const struct http1_reply *reply, const char *why);
 void http1_refuse_status(struct http1_conn *conn, unsigned status, const char *why);
+// The same with 503 and Retry-After: the client may try again.
+void http1_refuse_later(struct http1_conn *conn, const char *why);
 // Answers that there is no memory for the request: 503, or the user's own answer.
 void http1_refuse_memory(struct http1_conn *conn);
 

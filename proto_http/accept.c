@@ -137,8 +137,7 @@ static bool answer_health(struct http1_conn *conn)
 
     broker_info(conn->shared->broker, &info);
     if (info.draining) {
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
-                     status_text(STATUS_DRAINING));
+        http1_refuse_later(conn, status_text(STATUS_DRAINING));
     } else {
         http1_reply(conn, &(struct http1_reply){.status = 200}, SLICE(""));
     }

@@ -247,12 +247,8 @@ static void action_apply(struct http1_conn *conn, struct web_lease *lease, struc
             lease_deadline_write(web_shared(conn), lease, deadline);
             http1_reply(conn, &(struct http1_reply){.status = 204, .extra = deadline}, SLICE(""));
         }
-    } else if (status == STATUS_NO_MEMORY) {
-        http1_refuse_memory(conn);
     } else {
-        wire_refused_status(conn->wire, status);
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
-                     status_text(status));
+        web_refuse_work(conn, status);
     }
 }
 
@@ -306,7 +302,7 @@ enum http1_progress web_action_step(struct http1_conn *conn)
 void web_action_stopped(struct http1_conn *conn)
 {
     conn->request->keep_alive = false;
-    http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, HTTP1_STOPS);
+    http1_refuse_later(conn, HTTP1_STOPS);
 }
 
 void web_action_forget(struct web_action *action)

@@ -109,6 +109,16 @@ void web_refuse_memory(struct http1_conn *conn)
     web_refuse_later(conn, 503, status_text(STATUS_NO_MEMORY));
 }
 
+void web_refuse_work(struct http1_conn *conn, enum status status)
+{
+    if (status == STATUS_NO_MEMORY) {
+        web_refuse_memory(conn);
+    } else {
+        wire_refused_status(conn->wire, status);
+        http1_refuse_later(conn, status_text(status));
+    }
+}
+
 bool web_refuse_status(struct http1_conn *conn, unsigned status, const char *why)
 {
     http1_refuse_status(conn, status, why);

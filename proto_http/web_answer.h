@@ -53,6 +53,9 @@ void web_refuse_after(struct http1_conn *conn, unsigned status, nsec_t left_for,
 // http1_user).
 void web_refuse_memory(struct http1_conn *conn);
 
+// Answers a worker that the broker has refused its request for a reason that may be temporary.
+void web_refuse_work(struct http1_conn *conn, enum status status);
+
 // Answers an error of another request, with this status. Always false.
 bool web_refuse_status(struct http1_conn *conn, unsigned status, const char *why);
 

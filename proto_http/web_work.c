@@ -140,12 +140,8 @@ static enum http1_progress refuse_work(struct http1_conn *conn, enum status stat
     if (status == STATUS_FORBIDDEN) {
         // The access rules were reloaded.
         http1_caller_refuse(conn, SLICE(""));
-    } else if (status == STATUS_NO_MEMORY) {
-        http1_refuse_memory(conn);
     } else {
-        wire_refused_status(conn->wire, status);
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
-                     status_text(status));
+        web_refuse_work(conn, status);
     }
     return HTTP1_ENDED;
 }
@@ -325,7 +321,7 @@ enum http1_next web_work_begin(struct http1_conn *conn)
 
     if (leases->count >= (uint64_t)web_shared(conn)->options->max_leases) {
         wire_refused(conn->wire, REFUSAL_LIMIT);
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, ALL_TAKEN);
+        http1_refuse_later(conn, ALL_TAKEN);
         return HTTP1_NEXT_REQUEST;
     }
     status = web_holder_open(leases, conn, &work->holder);
@@ -376,7 +372,7 @@ void web_work_stopped(struct http1_conn *conn)
     web_work_forget(work);
     conn->request->keep_alive = false;
     if (!begun) {
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY}, HTTP1_STOPS);
+        http1_refuse_later(conn, HTTP1_STOPS);
     }
 }
 

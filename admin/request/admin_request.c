@@ -150,8 +150,7 @@ static bool find_route(struct http1_conn *conn, const struct http1_fields *field
         return false;
     }
     if (is_journal_opening(conn) && !(match.route && match.route->early)) {
-        http1_refuse(conn, &(struct http1_reply){.status = 503, .extra = HTTP1_RETRY},
-                     "the journal is being read: /readyz shows the progress");
+        http1_refuse_later(conn, "the journal is being read: /readyz shows the progress");
         return false;
     }
     if (!match.path_known) {
