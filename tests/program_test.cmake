@@ -14,16 +14,15 @@ endif()
 
 # program_test(NAME label COMMAND...): NAME runs with no I/O thread, NAME_io2, which has the label
 # io2 as well, with two. In the command, and in TANDEMD, is what starts the program: in the command
-# it is named as $<TARGET_FILE:tandemd>. NAME has the label twin as well: where all tests have run with
-# and without threads already, of a build that differs by its compiler's options alone, the others
-# are enough.
+# it is named as $<TARGET_FILE:tandemd>. NAME has the label twin as well: ThreadSanitizer needs the
+# other alone.
 function(program_test NAME LABEL)
     program_test_io(0 ${NAME} "${LABEL};twin" ${ARGN})
     program_test_io2(${NAME} ${LABEL} ${ARGN})
 endfunction()
 
-# program_test_per_build(NAME label COMMAND...): for tests that repeat something at random or for long.
-# A release build runs NAME, without I/O threads, any other build NAME_io2.
+# program_test_per_build(NAME label COMMAND...): for tests that run with the release build, too. That
+# runs NAME, without I/O threads, any other build NAME_io2.
 function(program_test_per_build NAME LABEL)
     if(CMAKE_BUILD_TYPE STREQUAL Release)
         program_test_io(0 ${NAME} ${LABEL} ${ARGN})
