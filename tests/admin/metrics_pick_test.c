@@ -89,7 +89,7 @@ static void the_best_candidates_are_kept_and_the_rest_is_summed_up(void **state)
 // A model of a broker: the numbers of queues, and the totals.
 struct world {
     struct metric_numbers queues[QUEUES]; // by place
-    char names[QUEUES][8];                // empty: there is none
+    char names[QUEUES][32];               // empty: there is none
     struct metric_numbers all;
     struct metric_series_set named;
     struct metric_numbers rest; // as last told

@@ -108,10 +108,13 @@ class Sight(BoundsCase):
         operator = self.operator(broker)
         self.assert_exact(operator.get("/metrics"))
         before = broker.resident()
-        deaf = [Looker(broker.port_of("admin"), path, RECEIVE_BUFFER) for _ in range(SCRAPERS)]
-        for looker in deaf:
-            self.addCleanup(looker.close)
-        self.assertEqual(deaf[0].begin(), b"HTTP/1.1 200")
+        deaf = []
+        for _ in range(SCRAPERS):
+            deaf.append(Looker(broker.port_of("admin"), path, RECEIVE_BUFFER))
+            self.addCleanup(deaf[-1].close)
+            # I/O threads do not keep the order of connections, and the last ones may be refused.
+            if len(deaf) == 1:
+                self.assertEqual(deaf[0].begin(), b"HTTP/1.1 200")
         for _ in range(3):
             self.assert_exact(operator.get("/metrics"))
         self.assert_idle(broker, idler)

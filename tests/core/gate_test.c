@@ -510,7 +510,7 @@ static void queue_without_memory_for_its_gate_gets_its_policy_later(void **state
     struct stage *s = *state;
     const struct policy_rule rule = {.glob = SLICE("*"), .spec = {.max_running = 1}};
     bool put_off = false;
-    char name[8];
+    char name[16];
 
     for (int i = 0; i < QUEUES; i++) {
         (void)snprintf(name, sizeof name, "q%d", i);

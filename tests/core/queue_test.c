@@ -128,7 +128,7 @@ static void walk_sees_each_queue_once(void **state)
     uint32_t cursor = 0;
     uint64_t seen = 0;
     struct queue *queue;
-    char name[16];
+    char name[32];
 
     for (int i = 0; i < 500; i++) {
         (void)snprintf(name, sizeof name, "queue-%d", i);

@@ -55,7 +55,7 @@ static void many_small_parts_are_put_together(void **state)
 {
     struct web *t = *state;
     const char *job = begin(t);
-    char part[8], whole[1000];
+    char part[16], whole[1000];
     size_t len = 0;
 
     for (int i = 0; i < 100; i++) {

@@ -47,7 +47,7 @@ class RoomTests(unittest.TestCase):
         self.assertLess(found("server/io")[0], found("server")[0])
 
     def test_a_test_of_the_program_needs_the_program(self):
-        self.assertIn("tests/tandemd_io0", found("docs")[1] | found("clients")[1])
+        self.assertIn("tests/tandemd_io2", found("docs")[1] | found("clients")[1])
 
     def test_a_test_of_the_whole_tree_needs_all_of_it(self):
         self.assertEqual(found("house")[1], {"all"})
