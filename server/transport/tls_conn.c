@@ -203,6 +203,9 @@ static enum handshake tls_handshake_done(struct tls_conn *conn, struct error_tex
     const X509 *certificate = SSL_get0_peer_certificate(conn->ssl);
 
     conn->done = true;
+    // The kernel has our keys now, or never will. On a key update, OpenSSL 3.5 would ask it for the
+    // peer's again, and with its refusal drop the bytes that were read ahead.
+    (void)SSL_clear_options(conn->ssl, SSL_OP_ENABLE_KTLS);
     tls_recount(conn, TLS_CONN_COUNTED);
     if (certificate && !tls_names_take(&conn->identity, certificate, why)) {
         conn->error = EPROTO;
