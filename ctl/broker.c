@@ -9,7 +9,14 @@
 #include "ctl/print/need.h"
 #include "ctl/print/units.h"
 
+#include <poll.h>
 #include <string.h>
+#include <time.h>
+
+// Probes are frequent, and have a limit of their own of a few seconds.
+#define HEALTH_SECONDS 2
+// The interval between requests for the number of reserved jobs.
+#define DRAIN_POLL_MSEC 200
 
 //
 // The process
@@ -141,6 +148,59 @@ enum outcome run_status(struct context *context)
 }
 
 //
+// Health
+//
+
+// The answer is a text for people. Any other than 200 and 503 does not come from a probe of Tandem.
+static enum outcome judge_health(struct context *context, struct client *client,
+                                 const struct answer *answer)
+{
+    struct slice why = text_slice(&answer->body);
+
+    while (why.len > 0 && why.ptr[why.len - 1] == '\n') {
+        why.len--;
+    }
+    if (answer->status == 200) {
+        return OUTCOME_DONE;
+    }
+    if (answer->status == 503) {
+        return problem_set(context->problem, OUTCOME_NOT_NOW, "not ready: %.*s", (int)why.len,
+                           why.ptr);
+    }
+    return problem_set(context->problem, OUTCOME_FAILED,
+                       "%s answered with HTTP status %ld: is this the broker's admin.listen?",
+                       client_address(client), answer->status);
+}
+
+enum outcome run_health(struct context *context)
+{
+    const struct options *options = context->options;
+    const struct client_settings settings = {.address = options->address,
+                                             .no_token = true,
+                                             .cacert = options->cacert,
+                                             .cert = options->cert,
+                                             .key = options->key,
+                                             .timeout = options->timeout >= 0 ? options->timeout
+                                                                              : HEALTH_SECONDS};
+    const struct request request = {
+        .method = "GET", .path = options->ready ? "/readyz" : "/healthz", .accept = "text/plain"};
+    struct answer answer = {0};
+    struct client *client;
+    enum outcome outcome;
+
+    if (!client_new(&client, &settings, context->problem)) {
+        return OUTCOME_USAGE;
+    }
+    outcome = client_send(client, &request, &answer, context->problem);
+    if (outcome == OUTCOME_DONE) {
+        outcome = judge_health(context, client, &answer);
+    }
+    answer_free(&answer);
+    client_free(client);
+    return outcome;
+}
+
+//
 // The journal
 //
 
@@ -266,16 +326,53 @@ static void add_draining(struct context *context, const json_t *reply)
                                 : "Not draining: new jobs are accepted.\n");
 }
 
+// Waits until no worker holds a job, at most for the time of --for.
+static enum outcome wait_for_workers(struct context *context)
+{
+    double most = context->options->pause_for;
+    struct timespec began;
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &began);
+    for (;;) {
+        struct reply reply = {0};
+        enum outcome outcome = command_ask(context, "GET", "/api/v1/process", NULL, &reply);
+        uint64_t held = field_count(reply.json, "jobs.reserved");
+
+        reply_free(&reply);
+        if (outcome != OUTCOME_DONE || held == 0) {
+            return outcome;
+        }
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        if (most >= 0 &&
+            difftime(now.tv_sec, began.tv_sec) + (double)(now.tv_nsec - began.tv_nsec) / 1e9 >=
+                most) {
+            return problem_set(context->problem, OUTCOME_NOT_NOW,
+                               "the broker drains, but workers still hold %s %s",
+                               units_count(held).text, held == 1 ? "job" : "jobs");
+        }
+        (void)poll(NULL, 0, DRAIN_POLL_MSEC);
+    }
+}
+
 enum outcome run_drain(struct context *context)
 {
     const char *word = context->count ? context->words[0] : "on";
     bool on = strcmp(word, "on") == 0;
+    enum outcome outcome;
 
     if (!on && strcmp(word, "off") != 0) {
         return problem_set(context->problem, OUTCOME_USAGE, "drain is on or off, not \"%s\"", word);
     }
-    return command_show(context, "POST", "/api/v1/drain",
-                        need(json_pack("{s:b}", "draining", (int)on)), add_draining);
+    if (!context->options->wait && context->options->pause_for >= 0) {
+        return problem_set(context->problem, OUTCOME_USAGE, "--for needs --wait");
+    }
+    if (!on && context->options->wait) {
+        return problem_set(context->problem, OUTCOME_USAGE, "drain off has nothing to wait for");
+    }
+    outcome = command_show(context, "POST", "/api/v1/drain",
+                           need(json_pack("{s:b}", "draining", (int)on)), add_draining);
+    return outcome == OUTCOME_DONE && context->options->wait ? wait_for_workers(context) : outcome;
 }
 
 static void add_push_resumed(struct context *context, const json_t *reply)

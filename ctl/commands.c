@@ -16,6 +16,10 @@
 const struct command commands[] = {
     {"status", "", 0, 0, WORD_OTHER, FOR_JSON, false, run_status,
      "The state of the broker, and the number of jobs.", NULL},
+    {"health", "", 0, 0, WORD_OTHER, FOR_HEALTH, true, run_health,
+     "Whether the broker lives, or with --ready serves clients, for probes.",
+     "It needs no token and prints nothing on success. The exit code is 0, or 6 if the broker is not "
+     "ready, or 3 if it does not answer."},
     {"top", "", 0, 0, WORD_OTHER, FOR_QUEUE_LIST | FOR_LIVE, false, run_top,
      "Queues and rates, live, in a terminal.",
      "q quits; < and > select the sort column, r reverses the order; / searches; arrows scroll; the "
@@ -110,8 +114,10 @@ const struct command commands[] = {
      "Operations on many jobs, running and ended ones.", NULL},
     {"cancel", "OPERATION", 1, 1, WORD_OTHER, FOR_JSON, false, run_cancel,
      "Cancels an operation; its changes so far are kept.", NULL},
-    {"drain", "[on | off]", 0, 1, WORD_SWITCH, FOR_JSON, false, run_drain,
-     "Makes the broker refuse new jobs, or accept them again.", NULL},
+    {"drain", "[on | off]", 0, 1, WORD_SWITCH, FOR_JSON | FOR_DRAIN, false, run_drain,
+     "Makes the broker refuse new jobs, or accept them again.",
+     "With --wait, drain on returns when no worker holds a job, or with exit code 6 after the time of "
+     "--for. Workers may go on taking jobs meanwhile."},
     {"log-commands", "ADDRESS | CONNECTION | off", 1, 1, WORD_OFF, FOR_JSON, false,
      run_log_commands, "Makes the broker log each command of one client, or stops that.",
      "ADDRESS is the address of the client without a port; CONNECTION is an id that connections "

@@ -13,6 +13,7 @@ enum outcome run_clear(struct context *context);
 // broker.c
 enum outcome run_config(struct context *context);
 enum outcome run_drain(struct context *context);
+enum outcome run_health(struct context *context);
 enum outcome run_journal(struct context *context);
 enum outcome run_log_commands(struct context *context);
 enum outcome run_push_resume(struct context *context);

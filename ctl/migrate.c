@@ -28,7 +28,7 @@ static enum outcome read_side(struct context *context, const char *named, const 
                                              .cacert = options->cacert,
                                              .cert = options->cert,
                                              .key = options->key,
-                                             .timeout = options->timeout};
+                                             .timeout = options_timeout(options)};
 
     if (!named) {
         side->api = context->client;
@@ -80,7 +80,7 @@ enum outcome run_migrate(struct context *context)
     struct migration_settings settings = {
         .tubes = options->tubes,
         .state = options->state_file,
-        .timeout = options->timeout,
+        .timeout = options_timeout(options),
         .ttr = options->ttr == NO_COUNT ? TTR_DEFAULT : options->ttr,
         .wait = options->wait,
         .follow = options->follow,

@@ -174,7 +174,7 @@ enum outcome options_read(struct options *options, int count, char **arguments,
     struct given given;
 
     *options = (struct options){
-        .timeout = 10,
+        .timeout = NO_SECONDS,
         .limit = NO_COUNT,
         .from = NO_COUNT,
         .older_than = NO_SECONDS,
@@ -208,6 +208,11 @@ enum outcome options_read(struct options *options, int count, char **arguments,
         }
     }
     return OUTCOME_DONE;
+}
+
+double options_timeout(const struct options *options)
+{
+    return options->timeout >= 0 ? options->timeout : 10;
 }
 
 enum outcome options_allow(int count, char **arguments, unsigned groups, const char *command,
@@ -280,8 +285,8 @@ const struct command_option options_table[] = {
      "the new priority"},
     {"--delay", 'd', OPTION_SECONDS, PLACE(delay), FOR_DELAY | FOR_ADD, "TIME", NULL,
      "delay before the job is ready"},
-    {"--for", 0, OPTION_SECONDS, PLACE(pause_for), FOR_PAUSE, "TIME", NULL,
-     "duration; the default is a day"},
+    {"--for", 0, OPTION_SECONDS, PLACE(pause_for), FOR_PAUSE | FOR_DRAIN, "TIME", NULL,
+     "duration of a pause, by default a day; maximum time that drain --wait waits, by default any"},
     {"--high", 0, OPTION_COUNT, PLACE(high), FOR_LIMIT, "N", NULL,
      "number of jobs from which on new jobs of high priority are refused"},
     {"--normal", 0, OPTION_COUNT, PLACE(normal), FOR_LIMIT, "N", NULL,
@@ -309,8 +314,10 @@ const struct command_option options_table[] = {
      "file with the token for the source, if it is a Tandem"},
     {"--to-token-file", 0, OPTION_TEXT, PLACE(to_token_file), FOR_MIGRATE, "FILE", NULL,
      "file with the token for the target, if it is a Tandem"},
-    {"--wait", 0, OPTION_FLAG, PLACE(wait), FOR_MIGRATE, NULL, NULL,
+    {"--wait", 0, OPTION_FLAG, PLACE(wait), FOR_MIGRATE | FOR_DRAIN, NULL, NULL,
      "wait until no worker holds a job"},
+    {"--ready", 0, OPTION_FLAG, PLACE(ready), FOR_HEALTH, NULL, NULL,
+     "whether clients should connect: not while the journal is read, the broker drains or stands by"},
     {"--follow", 'f', OPTION_FLAG, PLACE(follow), FOR_MIGRATE, NULL, NULL, "continue until Ctrl-C"},
     {"--from", 0, OPTION_COUNT, PLACE(from), FOR_IMPORT, "LINE", NULL,
      "begin with this line or job; the first is 1"},
@@ -348,7 +355,7 @@ const struct command_option options_table[] = {
     {"--cert", 0, OPTION_TEXT, PLACE(cert), FOR_ALL, "FILE", NULL, "client certificate"},
     {"--key", 0, OPTION_TEXT, PLACE(key), FOR_ALL, "FILE", NULL, "key of the client certificate"},
     {"--timeout", 0, OPTION_SECONDS, PLACE(timeout), FOR_ALL, "TIME", NULL,
-     "timeout of an answer; the default is 10 s"},
+     "timeout of an answer; the default is 10 s, of health 2 s"},
     {"--help", 'h', OPTION_FLAG, PLACE(help), FOR_ALL, NULL, NULL, "print the help of a command"},
     {"--version", 'V', OPTION_FLAG, PLACE(version), FOR_ALL, NULL, NULL, "print the version"},
     {0},

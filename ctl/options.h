@@ -18,7 +18,7 @@
 struct options {
     // All commands
     const char *address, *token_file, *cacert, *cert, *key;
-    double timeout;
+    double timeout; // NO_SECONDS: the command's default, see options_timeout()
     bool json, help, version;
     // Lists
     const char *search, *name, *with, *sort, *protocol;
@@ -46,6 +46,8 @@ struct options {
     // Migration
     const char *tubes, *state_file, *from_token_file, *to_token_file;
     bool wait, follow;
+    // Health
+    bool ready;
     // Output
     bool as_text, as_hex, raw;
     double interval;
@@ -77,7 +79,9 @@ enum {
     FOR_SCHEDULE = 131072,
     FOR_MIGRATE = 262144,
     FOR_IMPORT = 524288,
-    FOR_EXPORT = 1048576
+    FOR_EXPORT = 1048576,
+    FOR_DRAIN = 2097152,
+    FOR_HEALTH = 4194304
 };
 
 enum command_option_kind {
@@ -112,6 +116,9 @@ const struct command_option *options_find(const char *name, size_t len);
 // the values of options, but not whether the command takes them.
 enum outcome options_read(struct options *options, int count, char **arguments,
                           struct problem *problem);
+
+// How long to wait for an answer: --timeout, or 10 seconds.
+double options_timeout(const struct options *options);
 
 // Checks that every given option belongs to `groups`. Otherwise OUTCOME_USAGE with a problem.
 enum outcome options_allow(int count, char **arguments, unsigned groups, const char *command,

@@ -124,7 +124,7 @@ static enum outcome run_command(struct context *context, const struct command *c
                                              .cacert = options->cacert,
                                              .cert = options->cert,
                                              .key = options->key,
-                                             .timeout = options->timeout};
+                                             .timeout = options_timeout(options)};
     enum outcome outcome;
 
     if (context->count < command->least || context->count > command->most) {

@@ -272,6 +272,33 @@ class Changing(WithBroker):
         self.config.write_text("nonsense\n")
         self.assertEqual(self.run_ctl("reload").returncode, program.FAILED)
 
+    def test_health_is_quiet_and_follows_the_broker(self):
+        self.assertEqual(self.good("health"), "")
+        self.assertEqual(self.good("health", "--ready"), "")
+        self.good("drain", "on")
+        self.assertEqual(self.good("health"), "")
+        done = self.run_ctl("health", "--ready")
+        self.assertEqual((done.returncode, done.stdout), (program.NOT_NOW, b""))
+        self.assertEqual(done.stderr, b"tandemctl: not ready: the broker drains: it refuses new "
+                                      b"jobs\n")
+        self.good("drain", "off")
+        self.assertEqual(self.good("health", "--ready"), "")
+
+    def test_health_reads_no_token(self):
+        done = self.run_ctl("health", "--token-file", "/nowhere", env={"TANDEM_TOKEN": "\x01"})
+        self.assertEqual((done.returncode, done.stderr), (program.DONE, b""))
+
+    def test_a_drain_waits_for_workers_and_says_what_they_hold(self):
+        number = self.client.put(b"x")
+        self.client.reserve()
+        done = self.run_ctl("drain", "on", "--wait", "--for", "0")
+        self.assertEqual(done.returncode, program.NOT_NOW)
+        self.assertIn(b"workers still hold 1 job\n", done.stderr)
+        self.client.say(f"delete {number}")
+        self.assertIn("Draining", self.good("drain", "on", "--wait"))
+        for wrong in (("on", "--for", "1"), ("off", "--wait")):
+            self.assertEqual(self.run_ctl("drain", *wrong).returncode, program.USAGE)
+
     def test_connections_and_workers_are_shown_with_what_they_hold(self):
         number = self.client.put(b"x")
         self.client.reserve()

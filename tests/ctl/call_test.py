@@ -40,6 +40,25 @@ class Addresses(program.WithApi):
             self.assertIn(b"mail", done.stdout)
             self.assertEqual((api.faults, api.requests[0].headers["Host"]), ([], "localhost"))
 
+    def test_health_tells_a_silent_server_from_one_that_is_no_broker(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        done = program.run("health", "--timeout", "100ms", address=address)
+        self.assertEqual((done.returncode, done.stdout), (program.UNREACHABLE, b""))
+        self.assertIn(b"no answer", done.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            done = program.run("health", address=f"unix:{folder}/admin.sock")
+            self.assertEqual(done.returncode, program.UNREACHABLE)
+            api = fake_api.FakeApi(unix=f"{folder}/admin.sock")
+            self.addCleanup(api.close)
+            api.overrides["GET", "/healthz"] = (200, b"ok\n")
+            self.assertEqual(program.run("health", address=api.address).returncode, program.DONE)
+            api.overrides["GET", "/healthz"] = (404, b"")
+            done = program.run("health", address=api.address)
+            self.assertEqual(done.returncode, program.FAILED)
+            self.assertIn(b"status 404", done.stderr)
+
     def test_what_is_no_address_is_said_so(self):
         for address in ("ftp://a", "http://", "unix:relative", "http://a b", "http://x:99999",
                         "http://user@host", "http://h/path"):
