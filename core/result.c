@@ -165,7 +165,8 @@ enum status result_gather(struct broker *broker, struct job *job, const struct b
 
 static bool result_decode(const struct memo *memo, struct result *result)
 {
-    const char *value = memo->value.ptr;
+    // A plain char has no sign on some processors.
+    const unsigned char *value = (const unsigned char *)memo->value.ptr;
     uint16_t name_len;
     uint64_t id, ended;
 
@@ -182,10 +183,9 @@ static bool result_decode(const struct memo *memo, struct result *result)
         .data_state = (enum result_data)value[RESULT_VALUE_KEPT],
         .ended_ms = le64toh(ended),
         .until_at = memo->until_at,
-        .queue = slice_of(value + RESULT_VALUE_NAME, name_len),
+        .queue = slice_of((const char *)value + RESULT_VALUE_NAME, name_len),
     };
-    if (value[RESULT_VALUE_END] < 0 || value[RESULT_VALUE_END] > RESULT_EXCEPTION ||
-        value[RESULT_VALUE_KEPT] < 0 || value[RESULT_VALUE_KEPT] > RESULT_LOST ||
+    if (value[RESULT_VALUE_END] > RESULT_EXCEPTION || value[RESULT_VALUE_KEPT] > RESULT_LOST ||
         name_len > memo->value.len - RESULT_VALUE_NAME) {
         return false;
     }
@@ -241,7 +241,7 @@ static bool unique_find_secret(const struct broker *broker, struct unique_secret
 static bool unique_make_secret(struct broker *broker)
 {
     const char *const words[] = {"unique 1", "unique 2", "unique 3", "unique 4"};
-    uint64_t value[4];
+    uint64_t value[4] = {0};
     const struct memo memo = {
         .kind = MEMO_SECRET,
         .key = unique_secret_name,

@@ -31,7 +31,7 @@ static bool bad_parameter(struct http1_conn *conn, const char *name, const char 
 static bool check_queue(struct http1_conn *conn, struct slice value)
 {
     char text[HTTP1_QUERY_VALUE_MAX];
-    struct slice name = slice_of(text, 0);
+    struct slice name = {.ptr = text};
 
     if (!http1_query_decode(value, text, &name.len) || name.len == 0 || name.len > QUEUE_NAME_MAX ||
         memchr(text, '\0', name.len)) {

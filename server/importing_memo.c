@@ -110,7 +110,7 @@ bool import_memo_unfinished(const struct broker *broker, const char *text, struc
 static enum status move(struct broker *broker, const struct memo *memo, struct slice key)
 {
     char old[MEMO_KEY_MAX];
-    struct slice from = slice_of(old, memo->key.len);
+    struct slice from = {.ptr = old, .len = memo->key.len};
     struct memo moved = *memo;
     char *value = malloc(memo->value.len + 1);
     enum status status = value ? STATUS_OK : STATUS_NO_MEMORY;

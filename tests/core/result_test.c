@@ -5,6 +5,7 @@
 
 #include "core/base/memory.h"
 
+#include <endian.h>
 #include <stdio.h>
 
 #define DAY (24 * SEC(3600))
@@ -439,6 +440,30 @@ static void following_a_buried_or_missing_job_is_refused(void **state)
     }
 }
 
+// A byte above 127 is negative where a plain char has a sign.
+static void result_with_an_unknown_end_or_state_of_its_data_is_none(void **state)
+{
+    static const unsigned char unknown[] = {RESULT_EXCEPTION + 1, 127, 128, 255};
+    struct stage *s = *state;
+    uint64_t id = htole64(7);
+    char value[16] = {0};
+    const struct memo memo = {.kind = MEMO_RESULT,
+                              .key = slice_of((const char *)&id, sizeof id),
+                              .value = slice_of(value, sizeof value),
+                              .until_at = NSEC_NEVER};
+
+    assert_status(STATUS_OK, broker_memo_set(s->broker, &memo));
+    (void)get(s, 7);
+    for (size_t place = 0; place < 2; place++) {
+        for (size_t i = 0; i < sizeof unknown; i++) {
+            memset(value, 0, sizeof value);
+            value[place] = (char)unknown[i];
+            assert_status(STATUS_OK, broker_memo_set(s->broker, &memo));
+            expect_none(s, 7);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +486,7 @@ int main(void)
         STORY(follower_keeps_no_job_that_its_submitter_has_left),
         STORY(follower_that_leaves_changes_nothing),
         STORY(following_a_buried_or_missing_job_is_refused),
+        STORY(result_with_an_unknown_end_or_state_of_its_data_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

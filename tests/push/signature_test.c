@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -66,11 +67,11 @@ static void each_secret_signs(void **state)
     static const char other[] = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     char alone[SIGNATURE_SIZE];
     char text[SIGNATURE_SIZE];
-    char wanted[SIGNATURE_SIZE] = SIGNED " ";
+    char wanted[2 * SIGNATURE_SIZE];
 
     (void)state;
     sign(other, 7, alone);
-    strncat(wanted, alone, sizeof wanted - strlen(wanted) - 1);
+    (void)snprintf(wanted, sizeof wanted, "%s %s", SIGNED, alone);
     sign("\n" SECRET " \t\r\n whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n", 7, text);
     assert_string_equal(text, wanted);
     sign(SECRET " " SECRET " " SECRET " " SECRET, 7, text);

@@ -339,14 +339,13 @@ static void records_in_bodies_are_not_taken_for_records(void **state)
 {
     struct replay_bed *b = *state;
     uint64_t begin;
-    char body[400];
+    char body[400] = {0};
     struct job_image image = {.now = {.id = 2, .state = JOB_READY},
                               .queue = SLICE("q"),
                               .body = slice_of(body, sizeof body)};
 
     forge_plain(&b->one, 1, "x");
     begin = b->one.len + CODEC_JOB_FIXED + image.queue.len;
-    memset(body, 0, sizeof body);
     // Forged with one half of the salt, and one that is valid at another place.
     hide(body, 7, b->one.salt ^ 1, begin);
     hide(body, 47, b->one.salt ^ (UINT64_C(1) << 32), begin);
