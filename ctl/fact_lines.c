@@ -22,8 +22,9 @@ static void add_fact(struct context *context, const char *label, enum style styl
     text_free(&escaped);
 }
 
-static void add_formatted_fact(struct context *context, const char *label, enum style style,
-                               const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static void
+add_formatted_fact(struct context *context, const char *label, enum style style, const char *format,
+                   va_list args)
 {
     struct text value = {0};
 

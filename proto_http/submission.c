@@ -17,7 +17,7 @@
 #include <string.h>
 
 const char *const web_field_names[WEB_FIELD_COUNT] = {
-#define X(name, text) [WEB_FIELD_##name - HTTP1_FIELD_COUNT] = (text),
+#define X(name, text) [WEB_FIELD_##name - WEB_FIELD_BEFORE - 1] = (text),
     WEB_FIELDS(X)
 #undef X
 };
@@ -29,7 +29,7 @@ static bool bad_field(struct http1_conn *conn, enum web_field field, const char 
 {
     char text[WHY_MAX];
 
-    (void)snprintf(text, sizeof text, "%s %s", web_field_names[field - HTTP1_FIELD_COUNT], why);
+    (void)snprintf(text, sizeof text, "%s %s", web_field_names[field - WEB_FIELD_BEFORE - 1], why);
     web_refuse_error(conn, 400, text);
     return false;
 }

@@ -37,7 +37,7 @@ enum web_field {
 };
 
 // The WEB_FIELD_COUNT names, for http1_shared_begin().
-#define WEB_FIELD_COUNT (WEB_FIELD_END - HTTP1_FIELD_COUNT)
+#define WEB_FIELD_COUNT (WEB_FIELD_END - WEB_FIELD_BEFORE - 1)
 extern const char *const web_field_names[WEB_FIELD_COUNT];
 
 // Reads the parameters of a job into the connection's request. False if one is invalid: answered.

@@ -46,7 +46,10 @@ struct exporter_row {
 };
 
 #define AT(field) offsetof(struct process_sample, field)
-#define JOBS(state) AT(all.of[NUMBER_JOBS + (state)])
+// The places of numbers that there are for each state of a job, and for each band of priorities.
+#define OF_STATE(state) (NUMBER_JOBS + (int)(state))
+#define OF_BAND(band) (NUMBER_BANDS + (int)(band))
+#define JOBS(state) AT(all.of[OF_STATE(state)])
 
 // The names of beanstalkd_exporter by messagebird and by davidtannock for the same value.
 #define BOTH(name, suffix, kind, offset, help)                                                     \
@@ -61,7 +64,7 @@ struct exporter_row {
 
 static const struct exporter_row beanstalkd_rows[] = {
     ONLY("beanstalkd_up", ONE, 0, "Always 1."),
-    BOTH("current_jobs_urgent", "_count", WHOLE, AT(all.of[NUMBER_BANDS + BAND_HIGH]),
+    BOTH("current_jobs_urgent", "_count", WHOLE, AT(all.of[OF_BAND(BAND_HIGH)]),
          "Ready jobs with a priority below 1024."),
     BOTH("current_jobs_ready", "_count", WHOLE, JOBS(JOB_READY), "Ready jobs."),
     BOTH("current_jobs_reserved", "_count", WHOLE, JOBS(JOB_RESERVED), "Reserved jobs."),
@@ -196,15 +199,15 @@ static void write_unfinished_jobs(struct metrics_text *text,
     }
 
 static const struct metric_queue_family exporter_families[] = {
-    TUBE("current_jobs_urgent", GAUGE, "_count", write_tube_jobs, NUMBER_BANDS + BAND_HIGH,
+    TUBE("current_jobs_urgent", GAUGE, "_count", write_tube_jobs, OF_BAND(BAND_HIGH),
          "Ready jobs with a priority below 1024."),
-    TUBE("current_jobs_ready", GAUGE, "_count", write_tube_jobs, NUMBER_JOBS + JOB_READY,
+    TUBE("current_jobs_ready", GAUGE, "_count", write_tube_jobs, OF_STATE(JOB_READY),
          "Ready jobs."),
-    TUBE("current_jobs_reserved", GAUGE, "_count", write_tube_jobs, NUMBER_JOBS + JOB_RESERVED,
+    TUBE("current_jobs_reserved", GAUGE, "_count", write_tube_jobs, OF_STATE(JOB_RESERVED),
          "Reserved jobs."),
-    TUBE("current_jobs_delayed", GAUGE, "_count", write_tube_jobs, NUMBER_JOBS + JOB_DELAYED,
+    TUBE("current_jobs_delayed", GAUGE, "_count", write_tube_jobs, OF_STATE(JOB_DELAYED),
          "Delayed jobs."),
-    TUBE("current_jobs_buried", GAUGE, "_count", write_tube_jobs, NUMBER_JOBS + JOB_BURIED,
+    TUBE("current_jobs_buried", GAUGE, "_count", write_tube_jobs, OF_STATE(JOB_BURIED),
          "Buried jobs."),
     TUBE("total_jobs", GAUGE, "_count", write_tube_value, TUBE_TOTAL, "Jobs accepted so far."),
     TUBE("current_using", GAUGE, "_count", write_tube_value, TUBE_USING,
@@ -221,14 +224,14 @@ static const struct metric_queue_family exporter_families[] = {
     TUBE("pause_time_left", GAUGE, "_seconds_total", write_tube_value, TUBE_PAUSE_LEFT,
          "Remaining seconds of the pause."),
     FUNCTION("jobs", write_unfinished_jobs, 0, "Waiting and running jobs."),
-    FUNCTION("jobs_running", write_tube_jobs, NUMBER_JOBS + JOB_RESERVED, "Running jobs."),
+    FUNCTION("jobs_running", write_tube_jobs, OF_STATE(JOB_RESERVED), "Running jobs."),
     FUNCTION("jobs_waiting", write_waiting_jobs, 0, "Waiting jobs."),
     FUNCTION("workers", write_tube_value, TUBE_WATCHING, "Workers of the function."),
     FUNCTION("status_total", write_unfinished_jobs, 0, "Waiting and running jobs."),
-    FUNCTION("status_running", write_tube_jobs, NUMBER_JOBS + JOB_RESERVED, "Running jobs."),
+    FUNCTION("status_running", write_tube_jobs, OF_STATE(JOB_RESERVED), "Running jobs."),
     FUNCTION("status_workers", write_tube_value, TUBE_WATCHING, "Workers of the function."),
     FUNCTION("function_jobs", write_unfinished_jobs, 0, "Waiting and running jobs."),
-    FUNCTION("function_jobs_running", write_tube_jobs, NUMBER_JOBS + JOB_RESERVED, "Running jobs."),
+    FUNCTION("function_jobs_running", write_tube_jobs, OF_STATE(JOB_RESERVED), "Running jobs."),
     FUNCTION("function_jobs_waiting", write_waiting_jobs, 0, "Waiting jobs."),
     FUNCTION("function_workers", write_tube_value, TUBE_WATCHING, "Workers of the function."),
 };

@@ -213,7 +213,7 @@ static void empty_queue_saves_no_turns(void **state)
     for (int i = 0; i < 500; i++) {
         assert_true(take(w) < 2);
     }
-    for (int i = 0; stage_queue(s, "b").jobs[JOB_READY] > 0; i++) {
+    while (stage_queue(s, "b").jobs[JOB_READY] > 0) {
         assert_true(take(w) < 2);
         put(s, 0, 0);
     }

@@ -293,8 +293,8 @@ static void at_the_end_each_request_is_answered(void **state)
 static void an_offer_to_upgrade_is_ignored(void **state)
 {
     static const char *const offers[] = {
-        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
-        "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\n",
+        ("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+         "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\n"),
         "Upgrade: TLS/1.2\r\nConnection: Upgrade\r\n",
         "Connection: upgrade\r\nUpgrade: websocket\r\nUpgrade: h2c\r\n",
         "Upgrade: websocket\r\n",

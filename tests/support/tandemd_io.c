@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const settings[] = {"--set", "server.io_threads=" IO_THREADS, "--set",
+static const char *const settings[] = {"--set", ("server.io_threads=" IO_THREADS), "--set",
                                        "server.io_spread=always"};
 enum { SETTINGS = sizeof settings / sizeof *settings };
 

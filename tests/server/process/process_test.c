@@ -324,8 +324,8 @@ static void hup_that_fails_late_changes_nothing_of_the_log(void **state)
     static const char *const bad[] = {
         "[schedule x]\ncron = * * * * *\ntimezone = No/Where\nqueue = q\n",
         "[http]\ntokens = /nonexistent/tokens\n",
-        "[queue q]\npush = http://127.0.0.1:9/\npush_private = yes\npush_secret_file = "
-        "/nonexistent/secret\n",
+        ("[queue q]\npush = http://127.0.0.1:9/\npush_private = yes\npush_secret_file = "
+         "/nonexistent/secret\n"),
         "[server]\naccess_file = /nonexistent/access\n",
     };
     struct sandbox *sandbox = *state;
