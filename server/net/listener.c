@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "server/net/listener.h"
 
+#include "core/base/digits.h"
 #include "core/base/log.h"
 #include "server/config/settings.h"
 #include "server/net/admission.h"
@@ -10,12 +11,18 @@
 #include "server/transport/transport.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
+
+// The descriptor of the first socket that systemd passes, and the name of one that has none.
+#define INHERITED_FIRST 3
+#define INHERITED_UNNAMED "unknown"
 
 #define LISTENER_TEXT_MAX (sizeof ADDRESS_TLS + PEER_TEXT_MAX)
 
@@ -363,23 +370,28 @@ const char *listeners_address(const struct listeners *listeners, const char *pro
     return NULL;
 }
 
-static bool inherited_is_usable(int fd)
+// An option of the socket; -1: this is not a socket.
+static int inherited_option(int fd, int option)
 {
-    static const int families[] = {AF_INET, AF_INET6, AF_UNIX};
+    int value = -1;
+    socklen_t len = sizeof value;
 
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (sd_is_socket(fd, families[i], SOCK_STREAM, 1) > 0) {
-            return true;
-        }
-    }
-    return false;
+    return getsockopt(fd, SOL_SOCKET, option, &value, &len) == 0 ? value : -1;
 }
 
-// Names that mean that a socket was not named: the default of sd_listen_fds_with_names(), and the
-// name that systemd gives the socket of Debian's unit for beanstalkd.
+static bool inherited_is_usable(int fd)
+{
+    int domain = inherited_option(fd, SO_DOMAIN);
+
+    return (domain == AF_INET || domain == AF_INET6 || domain == AF_UNIX) &&
+           inherited_option(fd, SO_TYPE) == SOCK_STREAM && inherited_option(fd, SO_ACCEPTCONN) == 1;
+}
+
+// Names that mean that a socket was not named: ours, which is systemd's for one without
+// LISTEN_FDNAMES, and the name that systemd gives the socket of Debian's unit for beanstalkd.
 static bool inherited_is_unnamed(const char *name)
 {
-    static const char *const names[] = {"unknown", "beanstalkd.socket"};
+    static const char *const names[] = {INHERITED_UNNAMED, "beanstalkd.socket"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) {
@@ -425,7 +437,7 @@ static bool inherited_hand(int fd, const char *name, inherited_taker take, void 
     size_t index;
     bool tls;
 
-    if (!inherited_is_usable(fd)) {
+    if (!inherited_is_usable(fd) || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
         error_set(why,
                   "descriptor %d (%s), handed over in LISTEN_FDS, is not a listening "
                   "stream socket of TCP or Unix",
@@ -444,20 +456,79 @@ static bool inherited_hand(int fd, const char *name, inherited_taker take, void 
     return take(context, fd, index, tls, why);
 }
 
+// Reads a variable of the service manager; a missing one is 0. False: it is not a number.
+static bool inherited_number(const char *name, uint64_t *number, struct error_text *why)
+{
+    const char *text = getenv(name);
+
+    *number = 0;
+    if (text && !digits_read(slice_str(text), number)) {
+        error_set(why, "%s: `%s` is not a number", name, text);
+        return false;
+    }
+    return true;
+}
+
+// The number of sockets, which is 0 if they are meant for another process: a program that this one
+// was started by may have left the variables.
+static bool inherited_count(int *count, struct error_text *why)
+{
+    uint64_t pid;
+    uint64_t fds;
+
+    *count = 0;
+    if (!inherited_number("LISTEN_PID", &pid, why)) {
+        return false;
+    }
+    if (pid != (uint64_t)getpid()) {
+        return true;
+    }
+    if (!inherited_number("LISTEN_FDS", &fds, why)) {
+        return false;
+    }
+    if (fds > INT_MAX - INHERITED_FIRST) {
+        error_set(why, "LISTEN_FDS: there cannot be %" PRIu64 " sockets", fds);
+        return false;
+    }
+    *count = (int)fds;
+    return true;
+}
+
+// A name for each socket, with colons between them.
+static bool inherited_names_fit(const char *names, int count, struct error_text *why)
+{
+    int named = 1;
+
+    for (const char *at = names; (at = strchr(at, ':')); at++) {
+        named++;
+    }
+    if (named != count) {
+        error_set(why, "LISTEN_FDNAMES has %d names, but LISTEN_FDS says %d", named, count);
+    }
+    return named == count;
+}
+
 bool inherited_each(inherited_taker take, void *context, struct error_text *why)
 {
-    char **names = NULL;
-    int count = sd_listen_fds_with_names(1, &names);
-    bool good = count >= 0;
+    const char *given = getenv("LISTEN_FDNAMES");
+    char *names = strdup(given ? given : "");
+    char *rest = given ? names : NULL;
+    int count = 0;
+    bool good = inherited_count(&count, why);
 
-    if (!good) {
-        error_set(why, "the sockets handed over in LISTEN_FDS: %s", strerror(-count));
+    if (!names) {
+        error_set(why, "no memory for the names in LISTEN_FDNAMES");
+        good = false;
     }
+    if (good && count > 0 && rest) {
+        good = inherited_names_fit(rest, count, why);
+    }
+    (void)unsetenv("LISTEN_PID");
+    (void)unsetenv("LISTEN_FDS");
+    (void)unsetenv("LISTEN_FDNAMES");
     for (int i = 0; i < count && good; i++) {
-        good = inherited_hand(SD_LISTEN_FDS_START + i, names[i], take, context, why);
-    }
-    for (int i = 0; i < count; i++) {
-        free(names[i]);
+        good = inherited_hand(INHERITED_FIRST + i, rest ? strsep(&rest, ":") : INHERITED_UNNAMED,
+                              take, context, why);
     }
     free(names);
     return good;

@@ -24,8 +24,9 @@ enum { FIRST = 3, ELSEWHERE = 50, PATIENCE_MS = 120000, MESSAGE_MAX = 256 };
 struct handover {
     int fds[2];
     size_t count;
-    const char *names; // NULL: none are given
-    bool to_another;   // process
+    const char *names;  // NULL: none are given
+    const char *number; // in place of `count`
+    bool to_another;    // process
 };
 
 // Does what systemd does between fork and exec.
@@ -50,7 +51,7 @@ static void hand_over(void *context)
     (void)snprintf(text, sizeof text, "%ld", (long)getpid() + (handover->to_another ? 1 : 0));
     (void)setenv("LISTEN_PID", text, 1);
     (void)snprintf(text, sizeof text, "%zu", handover->count);
-    (void)setenv("LISTEN_FDS", text, 1);
+    (void)setenv("LISTEN_FDS", handover->number ? handover->number : text, 1);
     if (handover->names) {
         (void)setenv("LISTEN_FDNAMES", handover->names, 1);
     }
@@ -170,6 +171,25 @@ static void descriptor_that_is_not_a_listening_socket_is_refused(void **state)
                                      .count = 1,
                                      .names = "beanstalk"},
                    words);
+}
+
+static void names_and_number_of_the_sockets_that_do_not_fit_are_refused(void **state)
+{
+    struct sandbox *sandbox = *state;
+
+    expect_refused(sandbox,
+                   (struct handover){.fds = {tcp_socket(true)}, .count = 1, .names = "http:http"},
+                   "LISTEN_FDNAMES has 2 names, but LISTEN_FDS says 1");
+    expect_refused(sandbox,
+                   (struct handover){.fds = {tcp_socket(true)}, .count = 1, .number = "1x"},
+                   "LISTEN_FDS: `1x` is not a number");
+    expect_refused(sandbox,
+                   (struct handover){.fds = {tcp_socket(true)}, .count = 1, .number = "2147483647"},
+                   "LISTEN_FDS: there cannot be 2147483647 sockets");
+    // The second is not there: it was not passed, or is a descriptor of our own.
+    expect_refused(sandbox,
+                   (struct handover){.fds = {tcp_socket(true)}, .count = 1, .number = "200"},
+                   "(unknown), handed over in LISTEN_FDS, is not a listening stream socket");
 }
 
 // A slip of the pen must not offer one protocol at another's address.
@@ -367,6 +387,7 @@ int main(void)
         SANDBOX_TEST(socket_without_a_name_goes_to_the_first_protocol),
         SANDBOX_TEST(descriptor_that_is_not_a_listening_socket_is_refused),
         SANDBOX_TEST(name_that_is_not_a_protocol_is_refused),
+        SANDBOX_TEST(names_and_number_of_the_sockets_that_do_not_fit_are_refused),
         SANDBOX_TEST(socket_may_be_named_as_one_with_tls),
         SANDBOX_TEST(socket_with_tls_needs_a_certificate),
         SANDBOX_TEST(sockets_for_another_process_are_not_touched),
