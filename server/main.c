@@ -120,8 +120,10 @@ static enum exit_reason main_serve(struct settings *settings, const struct setti
     // to it. By default the allocator raises this bound over time, and then has to clear megabytes
     // that fresh pages would have clear. Another thread restores the jobs; with one arena they are
     // placed as by this one.
+#ifdef HAVE_MALLOPT
     (void)mallopt(M_MMAP_THRESHOLD, SLAB_LARGEST);
     (void)mallopt(M_ARENA_MAX, 1);
+#endif
     result = server_open(&server, &start, &why);
     if (result == EXIT_REASON_NONE && server_is_up(&server)) {
         was_up = true;

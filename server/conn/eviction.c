@@ -66,7 +66,9 @@ static void eviction_trim(struct eviction *eviction)
         eviction->peak = counted;
     } else if (eviction->peak > limit / 2 && eviction->peak - counted > limit / 16) {
         eviction->peak = counted;
+#ifdef HAVE_MALLOC_TRIM
         (void)malloc_trim(0);
+#endif
     }
 }
 

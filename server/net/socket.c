@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
 #include "server/net/socket.h"
 
 #include "core/base/digits.h"

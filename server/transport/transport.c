@@ -2,6 +2,7 @@
 #include "server/transport/transport.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -35,7 +36,8 @@ static struct sent plain_send(int fd, void *own, const struct iovec *parts, unsi
                               size_t len)
 {
     const struct msghdr message = {.msg_iov = (struct iovec *)(uintptr_t)parts,
-                                   .msg_iovlen = count};
+                                   // An int in musl, a size_t in glibc.
+                                   .msg_iovlen = (uint16_t)count};
     // write() and writev() have no MSG_NOSIGNAL.
     ssize_t left = count == 1 ? send(fd, parts->iov_base, len, MSG_NOSIGNAL)
                               : sendmsg(fd, &message, MSG_NOSIGNAL);
