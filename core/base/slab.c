@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(SLAB_OF_MALLOC)
 enum { EXACT_MOST = 0, LARGEST = 0 };
 #else
 enum { EXACT_MOST = SLAB_MAX, LARGEST = SLAB_LARGEST };

@@ -9,7 +9,8 @@
 // up by up to an eighth, so that bodies and results have few sizes. Objects larger than
 // SLAB_LARGEST come from malloc.
 //
-// With AddressSanitizer every object comes from malloc, so that it is checked.
+// With AddressSanitizer every object comes from malloc, so that it is checked. So it does with
+// SLAB_OF_MALLOC, for tests that fail each allocation.
 
 #include "core/base/list.h"
 #include "core/base/macros.h"

@@ -3,6 +3,7 @@
 
 import collections
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -134,7 +135,8 @@ def rooms(tree):
     found, seen = {}, {}
     for entry in json.loads((tree / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
-        output = words[words.index("-o") + 1]
+        # Ninja runs the compiler in the build folder, make in the folder of the target.
+        output = os.path.relpath(pathlib.Path(entry["directory"], words[words.index("-o") + 1]), tree)
         place = re.fullmatch(r"(.+)/CMakeFiles/([^/]+)\.dir/[^/]+", output)
         if not place or place[1].split("/")[0] == "tests":
             continue
