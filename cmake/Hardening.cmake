@@ -16,8 +16,45 @@ if(TANDEM_COVERAGE)
     target_compile_options(tandem_build INTERFACE --coverage)
     target_link_options(tandem_build INTERFACE --coverage)
 endif()
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_definitions(tandem_build INTERFACE _FORTIFY_SOURCE=2)
-    target_compile_options(tandem_build INTERFACE -fstack-protector-strong -fPIE)
-    target_link_options(tandem_build INTERFACE -pie -Wl,-z,relro,-z,now)
+
+# Every optimised build is hardened, except one with sanitizers, which find more by themselves, and
+# one that measures coverage.
+if(NOT TANDEM_SANITIZE AND NOT TANDEM_COVERAGE)
+    set(optimised "$<CONFIG:Release,RelWithDebInfo,MinSizeRel>")
+    target_compile_options(tandem_build INTERFACE
+        "$<${optimised}:-fstack-protector-strong>" "$<${optimised}:-fPIE>")
+    target_link_options(tandem_build INTERFACE
+        "$<${optimised}:-pie>" "$<${optimised}:-Wl,-z,relro,-z,now>")
+
+    # A level that a distribution sets, in CFLAGS or in its compiler, stays as it is.
+    include(CheckCSourceCompiles)
+    include(CMakePushCheckState)
+    cmake_push_check_state(RESET)
+    set(CMAKE_REQUIRED_FLAGS "-O2")
+    check_c_source_compiles("
+        #ifndef _FORTIFY_SOURCE
+        #error not set
+        #endif
+        int main(void) { return 0; }" TANDEM_FORTIFIED_BY_COMPILER)
+    cmake_pop_check_state()
+    if(NOT TANDEM_FORTIFIED_BY_COMPILER AND NOT CMAKE_C_FLAGS MATCHES "_FORTIFY_SOURCE")
+        target_compile_definitions(tandem_build INTERFACE "$<${optimised}:_FORTIFY_SOURCE=2>")
+    endif()
+endif()
+
+# Objects for link-time optimisation need an archiver that reads them. Clang's is llvm-ar, which is in a
+# package of its own; without it, the link would fail with undefined symbols.
+if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+    if(NOT DEFINED TANDEM_CAN_OPTIMISE_LINKS)
+        include(CheckIPOSupported)
+        check_ipo_supported(RESULT can OUTPUT why LANGUAGES C)
+        set(TANDEM_CAN_OPTIMISE_LINKS ${can} CACHE INTERNAL "Link-time optimisation works")
+        set(TANDEM_CAN_OPTIMISE_LINKS_WHY "${why}" CACHE INTERNAL "Why not")
+    endif()
+    if(NOT TANDEM_CAN_OPTIMISE_LINKS)
+        string(STRIP "${TANDEM_CAN_OPTIMISE_LINKS_WHY}" why)
+        message(WARNING "Built without link-time optimisation, which ${CMAKE_C_COMPILER} cannot do "
+            "here (clang needs llvm-ar, from the package llvm): ${why}")
+        set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
+    endif()
 endif()

@@ -2,10 +2,10 @@
 #include "server/transport/transport.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
