@@ -184,7 +184,7 @@ struct text {
     size_t len;
 };
 
-static void add(struct text *text, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
 {
     va_list args;
 

@@ -89,7 +89,7 @@ static unsigned fill(struct pair *pair)
 static void batches_are_taken_in_the_order_in_which_they_were_pushed(void **state)
 {
     struct io_batch *batches = calloc(3, sizeof *batches);
-    struct mailbox queue = {0};
+    struct mailbox queue = {NULL};
 
     (void)state;
     assert_true(mailbox_empty(&queue));
