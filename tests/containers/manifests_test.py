@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The manifests of conf/ for containers fit their schema, and the names in them refer to something."""
+
+import copy
+import json
+import unittest
+
+import manifests
+
+
+def pod_of(documents):
+    stateful, = manifests.of_kind(documents, "StatefulSet")
+    return stateful["spec"]["template"]["spec"]
+
+
+class Kubernetes(unittest.TestCase):
+    def test_every_manifest_is_valid(self):
+        self.assertEqual([path.stem for path in manifests.KUBERNETES], ["cluster", "single"])
+        for path in manifests.KUBERNETES:
+            with self.subTest(path=path.name):
+                self.assertEqual(list(manifests.kubernetes_faults(manifests.load(path))), [])
+
+    def test_no_container_has_more_rights_than_it_needs(self):
+        for path in manifests.KUBERNETES:
+            pod = pod_of(manifests.load(path))
+            self.assertEqual((pod["securityContext"]["runAsUser"], pod["enableServiceLinks"],
+                              pod["automountServiceAccountToken"]), (10001, False, False))
+            for container in (*pod.get("initContainers", ()), *pod["containers"]):
+                with self.subTest(path=path.name, container=container["name"]):
+                    self.assertEqual(container["securityContext"], {
+                        "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                        "capabilities": {"drop": ["ALL"]}})
+
+    def test_a_wrong_name_type_or_reference_is_found(self):
+        sound = manifests.load(manifests.KUBERNETES[0])
+
+        def wrong(change):
+            documents = copy.deepcopy(sound)
+            change(documents, pod_of(documents))
+            return list(manifests.kubernetes_faults(documents))
+
+        for change in (
+                lambda all, pod: pod.update(terminationGracePeriod=60),
+                lambda all, pod: pod["containers"][0].update(readynessProbe={}),
+                lambda all, pod: pod["containers"][0]["args"].append(1),
+                lambda all, pod: pod["containers"][0]["livenessProbe"]["httpGet"].update(port="x"),
+                lambda all, pod: pod["containers"][0]["volumeMounts"].append(
+                    {"name": "journal", "mountPath": "/var/lib/tandem"}),
+                lambda all, pod: pod["volumes"][0]["secret"].update(secretName="other"),
+                lambda all, pod: all[1]["spec"]["selector"].update(tier="front"),
+                lambda all, pod: all[0].update(kind="Secrets"),
+                lambda all, pod: all.append({"apiVersion": "v1", "kind": "Pod", "metadata": {}})):
+            self.assertNotEqual(wrong(change), [])
+
+
+class Compose(unittest.TestCase):
+    def setUp(self):
+        self.document, = manifests.load(manifests.COMPOSE)
+
+    def test_it_is_valid(self):
+        self.assertEqual(list(manifests.compose_faults(self.document)), [])
+
+    def test_a_wrong_name_or_reference_is_found(self):
+        for change in (lambda all: all["services"]["tandem"].update(volume=[]),
+                       lambda all: all["services"]["tandem"]["volumes"].append("other:/other"),
+                       lambda all: all["services"]["grafana"]["volumes"].append("./x.json:/x.json"),
+                       lambda all: all["configs"].pop("worker"),
+                       lambda all: all["services"]["tandem"].update(ports=["0.0.0.0:1:1"])):
+            document = copy.deepcopy(self.document)
+            change(document)
+            self.assertNotEqual(list(manifests.compose_faults(document)), [])
+
+    def test_grafana_finds_the_dashboard_and_its_source(self):
+        grafana = self.document["services"]["grafana"]
+        provided = {each["source"]: manifests.yaml.safe_load(
+            self.document["configs"][each["source"]]["content"]) for each in grafana["configs"]}
+        folder = provided["grafana-dashboards"]["providers"][0]["options"]["path"]
+        self.assertIn(f"./grafana-tandem.json:{folder}/tandem.json:ro", grafana["volumes"])
+        source, = provided["grafana-source"]["datasources"]
+        dashboard = json.loads((manifests.COMPOSE.parent / "grafana-tandem.json").read_text())
+        variable, = [each for each in dashboard["templating"]["list"]
+                     if each["type"] == "datasource"]
+        self.assertEqual((source["type"], source["isDefault"]), (variable["query"], True))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
