@@ -317,7 +317,7 @@ class Addresses(Case):
         other = Authority(self.folder, "other")
         good = authority.issue("good", "IP:127.0.0.1")
         wrong = authority.issue("wrong", "DNS:elsewhere.example")
-        late = authority.issue("late", "IP:127.0.0.1", days=-1)
+        late = authority.issue("late", "IP:127.0.0.1", days=0)
         for pair, ca in ((good, other), (wrong, authority), (late, authority)):
             with self.subTest(pair=pair.certificate.name, ca=ca.certificate.name):
                 endpoint = self.endpoint(certificate=pair.both())

@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import pathlib
+import platform
 import re
 import shlex
 import signal
@@ -46,10 +47,12 @@ def check(good, words):
 
 
 def make_root(root, package):
-    """Makes a Debian system with the package's dependencies; of alternatives, the first one."""
+    """Makes a Debian system of this machine's release with the package's dependencies; of
+    alternatives, the first one."""
     depends = run("dpkg-deb", "--field", package, "Depends")
     names = [re.match(r"\S+", part.strip())[0] for part in depends.split(",")]
-    run("debootstrap", "--variant=minbase", f"--include={','.join(names)}", "bookworm", root)
+    run("debootstrap", "--variant=minbase", f"--include={','.join(names)}",
+        platform.freedesktop_os_release()["VERSION_CODENAME"], root)
 
 
 class Root:

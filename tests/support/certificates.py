@@ -55,7 +55,7 @@ class Authority(Pair):
                 pair.certificate, "-subj", subject, "-days", 1, *added)
 
     def issue(self, name, alt_names="", subject=None, days=1, extensions=()):
-        """Issues a certificate with files of that name. With -1 days it has expired."""
+        """Issues a certificate with files of that name. With 0 days it has expired."""
         pair = Pair(self.folder, name)
         request = self.folder / f"{name}.csr"
         added = [f"subjectAltName={alt_names}"] if alt_names else []

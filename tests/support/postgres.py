@@ -19,8 +19,15 @@ import time
 
 import ports
 
-INITDB = shutil.which(os.environ.get("INITDB", "/usr/lib/postgresql/15/bin/initdb"))
-CLIENTS = "/usr/lib/postgresql/15/bin"
+
+
+def newest_initdb():
+    """Debian installs each version into a folder of its own."""
+    found = pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb")
+    return max(map(str, found), key=lambda path: float(path.split("/")[4]), default="initdb")
+
+
+INITDB = shutil.which(os.environ.get("INITDB") or newest_initdb())
 SECONDS = 120
 
 # PostgreSQL refuses to run as root, and must be able to read its folder.
@@ -33,10 +40,12 @@ QUICK = {"fsync": "off", "full_page_writes": "off", "shared_buffers": "16MB",
 
 
 def tool(name):
-    """The path of a program of PostgreSQL. The client programs are in a package of their own, so
-    that they may be in another folder than the server."""
+    """The path of a program of PostgreSQL. The client programs are in a package of their own: the
+    server's may have been unpacked elsewhere, and then theirs are where they are installed."""
     beside = pathlib.Path(INITDB).resolve().parent / name
-    return str(beside if beside.exists() else pathlib.Path(CLIENTS, name))
+    version = beside.parents[1].name
+    return str(beside if beside.exists() else
+               pathlib.Path("/usr/lib/postgresql", version, "bin", name))
 
 
 def run(name, *arguments, **options):

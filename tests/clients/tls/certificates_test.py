@@ -33,7 +33,7 @@ class ServerTest(TlsCase):
 
     def test_a_certificate_that_has_expired_is_refused(self):
         self.assertIn("expired",
-                      self.refused(self.authority.issue("late", certificates.LOCAL, days=-1)))
+                      self.refused(self.authority.issue("late", certificates.LOCAL, days=0)))
 
     def test_a_certificate_that_nobody_vouches_for_is_refused(self):
         self.assertIn("self-signed", self.refused(self.authority.self_signed("alone")))
@@ -62,7 +62,7 @@ class ClientTest(TlsCase):
         cls.good = cls.authority.issue("client", "DNS:worker.example,email:worker@localhost")
         stranger = certificates.Authority(cls.folder, "stranger")
         cls.bad = {
-            "expired": cls.authority.issue("expired", days=-1),
+            "expired": cls.authority.issue("expired", days=0),
             "self-signed": cls.authority.self_signed("alone"),
             "of another authority": stranger.issue("strange"),
         }
