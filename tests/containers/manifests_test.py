@@ -53,6 +53,13 @@ class Kubernetes(unittest.TestCase):
             self.assertNotEqual(wrong(change), [])
 
 
+class Ignored(unittest.TestCase):
+    def test_every_engine_leaves_out_the_same_files(self):
+        first, second = ((manifests.ROOT / name).read_text()
+                         for name in (".containerignore", ".dockerignore"))
+        self.assertEqual(first, second)
+
+
 class Compose(unittest.TestCase):
     def setUp(self):
         self.document, = manifests.load(manifests.COMPOSE)

@@ -78,7 +78,8 @@ class Kubernetes(Played):
         self.ready(container, said["readinessProbe"], names)
         self.assertTrue(container.probe(said["livenessProbe"], names))
         # By each name of the Service that the arguments have.
-        for host in ("tandem", "tandem.default.svc"):
+        for host in ("tandem", "tandem.default", "tandem.default.svc",
+                     "tandem.default.svc.cluster.local"):
             self.assertEqual(playing.http(container.url("http", "/mail"), b"x", Host=host,
                                           **BACKGROUND)[0], 200)
         self.assertEqual(playing.http(container.url("http", "/mail"), b"x", Host="evil.example",
@@ -90,7 +91,7 @@ class Kubernetes(Played):
         self.assertTrue(container.probe(said["livenessProbe"], names))
         self.assertEqual(container.stop(), 0)
         self.ready(container.start(), said["readinessProbe"], names)
-        self.assertIn(b"2 ready", container.execute(["tandemctl", "status"])[1])
+        self.assertIn(b"4 ready", container.execute(["tandemctl", "status"])[1])
         self.assertEqual(container.stop(), 0)
 
     @unittest.skipUnless(postgres.INITDB, "PostgreSQL is not installed")
