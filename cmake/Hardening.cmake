@@ -49,12 +49,12 @@ if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
         include(CheckIPOSupported)
         check_ipo_supported(RESULT can OUTPUT why LANGUAGES C)
         set(TANDEM_CAN_OPTIMISE_LINKS ${can} CACHE INTERNAL "Link-time optimisation works")
-        set(TANDEM_CAN_OPTIMISE_LINKS_WHY "${why}" CACHE INTERNAL "Why not")
+        file(WRITE ${CMAKE_BINARY_DIR}/link-time-optimisation.log "${why}")
     endif()
     if(NOT TANDEM_CAN_OPTIMISE_LINKS)
-        string(STRIP "${TANDEM_CAN_OPTIMISE_LINKS_WHY}" why)
-        message(WARNING "Built without link-time optimisation, which ${CMAKE_C_COMPILER} cannot do "
-            "here (clang needs llvm-ar, from the package llvm): ${why}")
+        message(WARNING "Built without link-time optimisation: ${CMAKE_C_COMPILER} cannot do it here. "
+            "clang needs llvm-ar, from the package llvm; what was tried is in "
+            "${CMAKE_BINARY_DIR}/link-time-optimisation.log")
         set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
     endif()
 endif()
