@@ -115,11 +115,12 @@ static pid_t let_disk_answer(int listener)
         struct seccomp_notif call = {0};
         struct seccomp_notif_resp answer = {.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
 
-        if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) {
+        // ioctl() of musl takes an int, which these numbers do not fit.
+        if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) {
             _exit(99);
         }
         answer.id = call.id;
-        (void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+        (void)syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     }
     assert_true(pid > 0);
     return pid;
