@@ -201,6 +201,10 @@ static void valid_globs_mean_what_they_mean_to_the_system(void **state)
     unsigned fitting = 0;
 
     (void)state;
+    // In musl's fnmatch(), a backslash between brackets is an ordinary character.
+    if (fnmatch("[\\]]", "]", 0) != 0) {
+        skip();
+    }
     for (unsigned i = 0; i < 300000; i++) {
         struct slice glob = random_text(glob_room, 9, "ab*?[]!-\\c");
         struct slice name = random_text(name_room, 5, "abc]-!");
