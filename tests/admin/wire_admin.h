@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-// What a test works with; *state of each test.
+// The fixture of a test; *state points to it.
 struct admin {
     struct rig *rig;
     struct admin_options settings; // live ones may be changed at any time

@@ -73,7 +73,7 @@ class FloorTest(unittest.TestCase):
         self.assertLess(result["server_cpu_us"] * result["jobs"], 1e6 * whole / 2)
 
     def said_by(self, told_floor):
-        """What the floor writes until it is stopped behind a load that cycles."""
+        """The output of the floor until it is stopped behind a load that cycles."""
         with Server(told_floor, floor.NAME, OPTIONS) as server:
             run_load(OPTIONS, server, ["cycle", "--size", str(floor.BODY), *JOBS])
             server.process.terminate()
@@ -162,7 +162,8 @@ class LoadTest(unittest.TestCase):
         self.assertEqual((said["tls_handshakes"], said["tls_resumed"]), (9, 8))
 
     def second_of_two(self, listening):
-        """What the second of two connections begins with; the first one would have begun before."""
+        """The first bytes of the second of two connections; the first one would have begun
+        before."""
         silent, half = listening.accept()[0], listening.accept()[0]
         with silent, half:
             half.settimeout(20)
@@ -340,7 +341,7 @@ class TlsTest(unittest.TestCase):
 
 
 def of_cluster(rows_50=20000, kill=5.0):
-    """What the part measures, with figures that are round."""
+    """The results of a part, with round figures."""
     results = {cluster.puts_title(count): {cluster.ROWS: of(rate), cluster.FILES: of(2 * rate)}
                for count, rate in zip(cluster.CONNECTIONS, (1000, rows_50, 50000))}
     for clients in cluster.CLIENTS:

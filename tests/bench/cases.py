@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is measured, by the names that goals.py looks for."""
+"""The cases of the benchmark, by the names that goals.py looks for."""
 
 import floor
 from measure import Case
@@ -43,7 +43,7 @@ def speed_cases(options):
 
 
 def neighbour_cases(options):
-    """What is measured, beside whom."""
+    """The cases, and the servers of each."""
     loads = {
         "put": ["put", *FIFTY, *SIZE],
         "cycle": ["cycle", *FIFTY, *SIZE],

@@ -19,7 +19,7 @@ import posts
 import rows
 from floor import NAME as FLOOR
 
-# What is drawn, of which part, under which heading. The rest is in the tables.
+# The bars, the part of each, and its heading. All other results is in the tables.
 CHOSEN = {
     "speed": ("beanstalk protocol, jobs a second",
               [cases.PUT_1, cases.PUT_16, cases.CYCLE_50, cases.CYCLE_1000, cases.PAIRS,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What it costs that jobs are kept in PostgreSQL, each commit of which waits for a standby: ours
+"""The cost of a journal in PostgreSQL, each commit of which waits for a standby: ours
 with its journal there, beside a committed INSERT for each job, and beside our journal in files.
 
 All of it in one run on one machine and one disk. The database and pgbench are those of
-database.py; the broker has the first core, and who puts has the second."""
+database.py; the broker has the first core, and the producers have the second."""
 
 import os
 import signal
@@ -210,7 +210,7 @@ def print_cluster(options, results):
 
 
 def figures_for_shards(results):
-    """What shards.py reckons with. Of the database's time some goes by commits and some by jobs:
+    """The figures for shards.py. Of the database's time some goes by commits and some by jobs:
     the least and the most connections tell them apart."""
     few, many = [results[puts_title(count)][ROWS] for count in (CONNECTIONS[0], CONNECTIONS[-1])]
     each, batch = [[median(rounds, key) for rounds in (few, many)] for key in (DATABASE, BATCH)]

@@ -18,7 +18,7 @@ from servers import LOAD_SECONDS, Failure
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import postgres
 
-# What the tests' clusters do not do, for the sake of speed.
+# Settings that the clusters of tests turn off, for speed.
 SETTINGS = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on",
             "shared_buffers": "128MB", "max_connections": "200"}
 RATE = re.compile(r"^tps = ([\d.]+) ", re.M)

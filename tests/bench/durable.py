@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What it costs that jobs outlive the process and the machine: ours beside `beanstalkd -b`.
+"""The cost of jobs that outlive the process and the machine: ours beside `beanstalkd -b`.
 
 Every measurement has a fresh directory on the disk that --journal-dir names. What the disk itself
 can do is measured between the servers, in the same rounds, since disks are moody.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What TLS 1.3 costs: the same load in plain text, over TLS, and over TLS through stunnel to
+"""The cost of TLS 1.3: the same load in plain text, over TLS, and over TLS through stunnel to
 beanstalkd; and short connections with a new session each, and with one that is resumed by its
 ticket."""
 

@@ -154,7 +154,7 @@ static void accept_one(int listener, int epoll)
     int fd = accept4(listener, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 || fd >= CONNS_MAX)
         errx(1, "cannot take a connection");
-    // What one read does not take is not asked for again: no load sends so much at once.
+    // One read takes all input: no load sends more at once.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = fd};
     if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0 ||
         epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0)

@@ -16,7 +16,7 @@ class Floor:
 
     NAME: str
     script: list
-    # What the load generator does instead of the case's own load, where that looks too closely.
+    # The load in place of the case's own, if that checks the replies.
     arguments: typing.Optional[list] = None
     flags: tuple = ()  # of the program
 

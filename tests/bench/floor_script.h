@@ -2,12 +2,12 @@
 #ifndef TANDEM_BENCH_FLOOR_SCRIPT_H
 #define TANDEM_BENCH_FLOOR_SCRIPT_H
 
-// What a server answers that does not look at what it is asked. Its connections are of one side or
+// The replies of a server that does not read the requests. Its connections are of one side or
 // of two (workers and clients, say): those that begin with exactly the first request of the first
 // side are of that one. Each goes through the steps of its side, by the number of bytes that
-// arrive: so many bytes, this reply. A step may also give notice to the other side, and may make
-// its own connection wait for the other side's notice. That is how one connection's request makes
-// bytes on another.
+// arrive: each step has a number of bytes and a reply. A step may also give notice to the other
+// side, and may make its own connection wait for the other side's notice. That is how one
+// connection's request makes bytes on another.
 //
 // On the command line a side is `@NOTICE`, what its connections are told when the other side gives
 // notice, and then its steps, each `BYTES[o][n][w]:REPLY`. NOTICE and REPLY are hexadecimal digits,

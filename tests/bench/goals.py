@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was to be reached, beside what was. A rate counts as the server's where its core was busy;
+"""The goals, and the results beside them. A rate counts as the server's where its core was busy;
 where one of two was not, their CPU time per job is compared instead. Beside a goal that was missed
 stands what the floor reaches in our place, so that one that no server can reach shows as such."""
 
@@ -172,7 +172,7 @@ SHARES = {
 WHOSE = [("busiest_us", "busiest, of one thread"), ("core_us", "core's, of one thread"),
          ("server_cpu_us", "all, of one thread")]
 LONE = ["put-1", "foreground-1"]
-# What is not faster is as fast, within what rounds differ by.
+# Two servers are equally fast if they differ by no more than rounds do.
 NOISE = 1.03
 
 
@@ -208,7 +208,7 @@ def tls_goals():
 
 
 def for_watchers(title):
-    """What part of a core, which clients lose where it is busy."""
+    """The part of a core, which clients lose if it is busy."""
     def reached(by_title, who):
         if who != OURS:
             raise KeyError(who)

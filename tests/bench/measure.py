@@ -31,7 +31,7 @@ class Case:
     floor: typing.Optional[Floor] = None  # measured beside the servers
 
     def load_for(self, name):
-        """What the load generator does to this server."""
+        """The load on this server."""
         own = self.floor.arguments if name == FLOOR else None
         return own or self.arguments
 

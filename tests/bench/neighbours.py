@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What else a server may hold while one tube or function is busy, and should not notice."""
+"""Other contents of a server, which must not slow down a busy tube or function."""
 
 import contextlib
 

@@ -59,8 +59,8 @@ books = gearman.books
 
 
 def cases():
-    """What posts() takes. gearmand takes requests with the same body for one job, so each has its
-    own; but for empty ones, which spare it the search for their like among all that wait."""
+    """The arguments of posts(). gearmand takes requests with the same body for one job, so each has
+    its own; but for empty ones, which spare it the search for their like among all that wait."""
     return [
         Posts("background, empty, no workers", BACKGROUND, 0, 0),
         Posts(BACKGROUND_64, BACKGROUND, BODY, 0, nginx=True),

@@ -2,7 +2,7 @@
 #ifndef TANDEM_BENCH_PROCFS_H
 #define TANDEM_BENCH_PROCFS_H
 
-// What the kernel says about another process.
+// Figures of another process, from /proc.
 
 #include <stdbool.h>
 #include <stddef.h>

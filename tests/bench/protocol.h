@@ -2,7 +2,7 @@
 #ifndef TANDEM_BENCH_PROTOCOL_H
 #define TANDEM_BENCH_PROTOCOL_H
 
-// What a workload asks of a server, and how one protocol spells it. Replies come in the order of
+// The requests of a workload, as one protocol writes them. Replies come in the order of
 // the requests, so a reply is read knowing what was asked.
 
 #include <stdbool.h>

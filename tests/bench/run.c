@@ -17,13 +17,13 @@
 
 #define NSEC_PER_SEC UINT64_C(1000000000)
 #define EVENTS_PER_WAIT 256
-// What is in hand at the end may take this long to finish.
+// Requests without a reply at the end may take this long.
 #define STOP_FOR (30 * NSEC_PER_SEC)
 // A server that refuses so often is not measured at all.
 #define ERRORS_MAX 1000
 // A body of at least this size begins with the moment at which it was put, in hexadecimal digits.
 #define STAMP_LEN 16
-// How many bytes of what is not understood are shown.
+// The number of bytes of an unknown reply that are shown.
 #define ESCAPED_MAX 80
 
 static uint64_t read_clock(clockid_t clock)
@@ -233,7 +233,7 @@ static void check_body(const struct run *run, enum op op, const struct reply *re
         run_broken("job %" PRIu64 " came back with another body", reply->id);
 }
 
-// What cannot be printed as it is shows as its number.
+// Bytes that cannot be printed are shown as numbers.
 static const char *escape(struct span bytes)
 {
     static char text[4 * ESCAPED_MAX + 1];

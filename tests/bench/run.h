@@ -22,7 +22,7 @@
 
 enum phase { PHASE_WARMUP, PHASE_MEASURE, PHASE_STOP };
 
-// What was measured between the beginning and the end of PHASE_MEASURE.
+// The results between the beginning and the end of PHASE_MEASURE.
 struct measured {
     uint64_t jobs;                // completed
     uint64_t nsec;                // how long it took

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What shards would reach, simulated with the figures of the part `cluster` of tests/bench/run.
+"""The rates that shards would reach, simulated with the figures of the part `cluster` of
+tests/bench/run.
 
 There are no shards: this is the reckoning of docs/SHARDS.md. It has no clock and no chance but a
 generator that begins the same each time, so that it prints the same on every machine.
@@ -178,7 +179,7 @@ def print_puts(costs):
 
 
 def figures_of(path):
-    """What the bench has written, by --json."""
+    """The output of the benchmark with --json."""
     # Here, as nothing else needs the bench's other parts.
     import cluster
     return cluster.figures_for_shards(json.loads(pathlib.Path(path).read_text())["cluster"])

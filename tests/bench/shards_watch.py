@@ -28,7 +28,7 @@ NOTHING = (PRIORITIES, 0)
 
 @dataclasses.dataclass
 class Told:
-    """What is counted."""
+    """The counters."""
 
     jobs: int = 0
     messages: int = 0
@@ -66,7 +66,7 @@ class Watch:
         self.way, self.load = way, load
         self.shards = [Shard(number) for number in range(shards)]
         self.workers = [Worker(number, shards) for number in range(WORKERS)]
-        # What brokers have last heard of each shard.
+        # Each broker's last news of each shard.
         self.hints = [NOTHING] * shards
         self.told = Told()
         self.chance = random.Random(1)

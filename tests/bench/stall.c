@@ -9,7 +9,7 @@
 // stall: every other connection says nothing, and every other one half of what begins TLS. When
 // the server has had enough of one, the next takes its place.
 
-// What they say of TLS, they say as they want to.
+// OpenSSL chooses the bytes of these connections.
 static void stall_prepare(struct args *args)
 {
     args->tls = false;

@@ -18,8 +18,8 @@ CLIENTS = {
     "put": ["put", *threads.SIZE],
     "connect, put, quit": ["short", *threads.SIZE],
 }
-# What they do, and how many seconds the server gives to a handshake: few, so that it ends all that
-# are stalled, and has as many new ones, again and again.
+# The kinds of stalled clients, and the seconds for a handshake: few, so that the server ends all
+# that are stalled, and has as many new ones, again and again.
 NEIGHBOURS = {
     "nothing else": (None, 10),
     f"{STALLED:,} stalled handshakes": (["stall", "--conns", str(STALLED)], 1),
@@ -35,7 +35,7 @@ def beside(options, server, arguments):
     if arguments is None:
         yield
         return
-    # What they do with their core is not what is measured.
+    # Their own processor time is not measured.
     command = ["nice", "-n", "10", "taskset", "-c", str(options.cores[1]),
                *load_command(options, server, arguments)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as others:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What was measured, as tables."""
+"""The results, as tables."""
 
 import statistics
 

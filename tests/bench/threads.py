@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What each thread of a server uses for a job: with several I/O threads, the
+"""The processor time of each thread of a server for a job: with several I/O threads, the
 busiest thread bounds the server where every thread has a core of its own.
 
 The threads of a server share a core, and the load has the other; or server and load share both.
-What counts is processor time, so either tells what more cores would do."""
+Only processor time counts, so either tells what more cores would do."""
 
 import dataclasses
 import statistics
@@ -38,7 +38,7 @@ SIZE = ["--size", str(floor.BODY)]
 
 @dataclasses.dataclass
 class Load:
-    """What is done to the server."""
+    """The load on the server."""
 
     title: str
     protocol: object  # how servers are started
@@ -70,7 +70,7 @@ LOADS = {
                      ["drain", "--conns", "10", "--jobs", "200000", *SIZE]),
     "batch-10": Load("drain, 100 in a batch, 10 conns", beanstalk,
                      ["drain", "--conns", "10", "--jobs", "200000", "--take", "100", *SIZE]),
-    # What a worker reaches that keeps one connection, and 50 jobs at a time.
+    # The rate of a worker with one connection and 50 jobs at a time.
     "held-50": Load("drain, 1 conn, 50 in flight", beanstalk,
                     ["drain", "--conns", "1", "--depth", "50", "--jobs", "200000", *SIZE]),
     "leases-50": Load("the same over HTTP", workers,

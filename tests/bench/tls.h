@@ -12,7 +12,7 @@
 
 struct buffer;
 
-// What the connections of a run share.
+// The TLS state that connections of a run share.
 struct tls;
 
 // With tickets, connections are resumed by the last ticket that the server gave; the first ones

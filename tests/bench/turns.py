@@ -28,7 +28,7 @@ LIMITS = (SLOW, 2, 3, 5, 10)  # of each is said how many turns took longer
 SIZE = ["--size", str(floor.BODY)]
 CYCLING, PRODUCERS, WORKERS = 20, 20, 10  # connections
 ALL = CYCLING + PRODUCERS + WORKERS + posts.CONNECTIONS
-SYNCED = 16384  # bytes: about what so many leave behind at once
+SYNCED = 16384  # bytes: about what these connections append at once
 FILL = ["put", "--conns", "10", "--depth", "64", *SIZE]
 ASK_EVERY = 0.005
 POSTS = posts.Posts("foreground", [], floor.BODY, 0)
@@ -51,7 +51,7 @@ class Everything:
 
 
 def work(options, port, protocol, arguments):
-    """What the load generator counted."""
+    """The counters of the load generator."""
     done = subprocess.run(
         ["taskset", "-c", str(options.cores[1]), options.load, "--protocol", protocol,
          "--port", str(port), "--warmup", "0", "--seconds", str(options.turn_seconds), *SIZE,

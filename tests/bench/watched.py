@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What it costs clients that somebody looks: the page in a browser, with its stream of events and
-what it asks for beside that, and a scraper that wants the metrics once a second.
+"""The cost of observers to clients: the page in a browser, with its stream of events and its other
+requests, and a scraper that gets the metrics once a second.
 
 Rounds with and without them alternate; each has a fresh server with as many queues."""
 
@@ -31,7 +31,7 @@ LOADS = {
 }
 IDLE = "nothing else"
 STREAM = "/api/v1/events?queues=100&sort=-ready"
-# What is asked for, and how often, in seconds: the scraper's, and what the page asks for beside its
+# The requests and their intervals in seconds: the scraper's, and those of the page beside its
 # stream.
 ASKED = {"/metrics": 1, "/api/v1/queues?limit=100&sort=-ready": 3, "/api/v1/workers": 5,
          "/api/v1/journal": 5}
@@ -84,7 +84,7 @@ class Watchers:
 
 def watch(options, port, begun):
     os.sched_setaffinity(0, {options.cores[1]})
-    # What they do with their core is not what is measured.
+    # Their own processor time is not measured.
     os.nice(10)
     watchers = Watchers(port)
     while True:
@@ -125,7 +125,7 @@ def seconds_of_cpu(server):
 
 
 def measure_idle(options):
-    """How much of a core those who look take of a server that has nothing else to do."""
+    """The part of a core that observers use of an idle server."""
     seconds = SECONDS if options.seconds is None else options.seconds
     with Server(server_of(options), OURS, options) as server:
         fill(server.port)

@@ -2,7 +2,7 @@
 #ifndef TANDEM_BENCH_WORKLOAD_H
 #define TANDEM_BENCH_WORKLOAD_H
 
-// What the connections do: each case of the load generator is one of these.
+// The actions of the connections: each case of the load generator is one of these.
 
 #include "tests/bench/run.h"
 

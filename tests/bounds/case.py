@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of bounds share. How they are run is in the environment, see run.py."""
+"""The common parts of the bounds tests. run.py sets their environment."""
 
 import functools
 import itertools
@@ -25,7 +25,7 @@ ANSWER = b"USING default\r\n"
 # Of a second of one processor, in hundredths: what a broker with nothing to do stays below, and
 # one that spins does not. (A stream of events makes its page each second, with sanitizers slowly.)
 IDLE_TICKS = 40 if SANITIZED else 20
-# What an idle connection may take, and what it takes more while an I/O thread serves it: with
+# The memory of an idle connection, and the additional memory while an I/O thread serves it: with
 # io_spread=auto that depends on how busy the machine is.
 IDLE_LIMIT = 700
 THREAD_LIMIT = 600
@@ -34,7 +34,7 @@ ATTEMPTS = 10
 
 
 class Disturbed(AssertionError):
-    """What may also come of a process that was stopped, here or there, at the wrong moment."""
+    """The other result that is possible if a process was stopped at the wrong moment."""
 
 
 class SlowTurns(Disturbed):

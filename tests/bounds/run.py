@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What one client may cost the broker and the others: limits, by experiment.
+"""Limits on the cost of one client to the broker and the other clients, by experiment.
 
 Without areas, all are run: an area is a file test_AREA.py beside this one.
 """

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What a client sends while it waits for a job is kept up to a limit, and obeyed in order."""
+"""Commands of a client that waits for a job are kept up to a limit, and obeyed in order."""
 
 from case import KIB, MIB, BoundsCase, chunks_for
 
 COMMANDS = 300000
 CLIENTS = 100
 EACH = MIB
-# What one blocked connection may have waiting, and what the allocator adds.
+# The input that one blocked connection may have waiting, and the overhead of the allocator.
 KEPT_LIMIT = 96 * KIB
 
 

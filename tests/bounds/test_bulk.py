@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What concerns a million jobs at once is done in turns so short that others do not notice."""
+"""Operations on a million jobs are done in turns so short that other clients do not notice."""
 
 import signal
 import time

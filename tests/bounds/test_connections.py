@@ -95,8 +95,8 @@ class Descriptors(Crowd):
 
     def check_episodes(self, broker, idler):
         for _ in range(2):
-            # An episode lasts until nobody rests who has failed to accept, for which a second is
-            # enough. The limit that is met while others come in may have been told, too.
+            # An episode ends when no listener rests after a failed accept(), which takes less than
+            # a second. The limit on connections may have been logged meanwhile, too.
             self.assert_idle(broker, idler)
             self.catch_up(broker)
             before = len(broker.complaints())

@@ -16,7 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from certificates import Authority
 
 LISTENING = re.compile(r" listening address=tls:127\.0\.0\.1:(\d+) protocol=beanstalk")
-# What server/net/budget.h lets begin on each event base: that of the loop, or of each I/O thread.
+# The handshakes that server/net/budget.h allows on each event base: of the loop, or of each I/O
+# thread.
 BEGUN_MAX = 1024
 BASES = 2 if pathlib.Path(TANDEMD).name == "tandemd_io2" else 1
 BEGUN_BYTES = BASES * 64 * MIB
@@ -160,7 +161,7 @@ class Shaking:
 
 
 def hello():
-    """How a client begins."""
+    """The first bytes of a client."""
     outgoing = ssl.MemoryBIO()
     client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing,
                                                    server_hostname="localhost")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How long a quick client waits while others do what is dear. Times are printed and not judged: the
-machine may have other things to do."""
+"""The waits of a quick client while others do expensive things. Times are printed and not judged:
+the machine may have other things to do."""
 
 import multiprocessing
 import os
@@ -29,7 +29,7 @@ class Attack:
         self.process.start()
 
     def run(self, attack, ports):
-        # What it does with its processor is not what is measured.
+        # Its own processor time is not measured.
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         os.nice(10)
         attack(ports, JOBS, self.begin)

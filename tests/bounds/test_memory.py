@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What memory is for is given back when it is over, and idle connections take little of it."""
+"""Memory is given back when its use is over, and idle connections need little of it."""
 
 import resource
 import unittest

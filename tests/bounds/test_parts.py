@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What jobs send to a client that does not read takes little more memory than its bytes, however
-small the parts are, and no more than a connection may keep."""
+"""Data of jobs for a client that does not read needs little more memory than its bytes, however
+small its parts are, and no more than a connection may keep."""
 
 import struct
 
@@ -10,7 +10,7 @@ from client import Client
 SEND_BUFFER = 64 * KIB
 CHUNK = 1000
 CAN_DO, SUBMIT_JOB, GRAB_JOB, WORK_DATA, ECHO = 1, 7, 9, 28, 16
-# What the allocator keeps, and what is on its way from the worker.
+# The memory that the allocator keeps, and the data on its way from the worker.
 BESIDE = 4 * MIB
 # By default a client that has left so much unread is dropped when more comes.
 UNREAD_MOST = 64 * MIB

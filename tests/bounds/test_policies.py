@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What it costs clients that very many queues are given other policies. Times are printed and not
+"""The cost to clients of a change of the policies of very many queues. Times are printed and not
 judged: the machine may have other things to do."""
 
 import http.client

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What operators may cost the broker and its clients where there are very many queues. Times are
+"""The cost of operators to the broker and its clients, with very many queues. Times are
 printed and not judged: the machine may have other things to do."""
 
 import os
@@ -20,16 +20,16 @@ IDLE = 2000 if SANITIZED else 10000
 # Of the broker and of this process, beside the connections.
 SPARE_FILES = 200
 SLOW_TURN = 5  # milliseconds
-# As little as the system takes in for who does not read.
+# The smallest receive buffer, for a peer that does not read.
 RECEIVE_BUFFER = 4096
-# The moments that are kept for those who read them, and what the allocator makes of that.
+# The samples that are kept for their readers, and the overhead of the allocator.
 MOMENTS_LIMIT = 24 * MIB
 JOBS_READY = re.compile(rb'^tandem_jobs\{.*state="ready".*\} (\d+)$', re.M)
 
 
 class Sight(BoundsCase):
     def begin(self, *settings):
-        """A broker with very many queues, which say so with a job each."""
+        """A broker with very many queues, each with a job."""
         broker = self.start("gearman.listen=127.0.0.1:0", "admin.listen=127.0.0.1:0",
                             f"server.slow_turn={SLOW_TURN}", *settings)
         self.connect(broker).pipeline(

@@ -24,7 +24,7 @@ class Contract:
                         for method in item}
 
     def resolve(self, part):
-        """What a reference in the document stands for."""
+        """The target of a reference in the document."""
         while "$ref" in part:
             found = self.document
             for step in part["$ref"].removeprefix("#/").split("/"):

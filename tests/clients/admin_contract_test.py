@@ -25,7 +25,7 @@ SCHEDULES, SCHEDULE = f"{API}/schedules", f"{API}/schedules/{{name}}"
 IMPORT, EXPORT, DELETE = f"{API}/import", f"{API}/export", f"{API}/delete"
 HANDOVER = f"{API}/cluster/handover"
 POLICIES, POLICY = f"{API}/policies", f"{API}/policies/{{glob}}"
-# What is sent to paths that need more than {}.
+# The bodies for paths that need more than {}.
 DOCUMENTS = {f"{JOB}/move": {"queue": "x"}, f"{JOB}/change": {"priority": 1}, f"{QUEUE}/pause": {"seconds": 1},
              f"{QUEUE}/limits": {"high": 1, "normal": 1, "low": 1}, JOBS: {"queue": "x"},
              OPERATIONS: {"action": "kick", "queue": "nowhere"}, SCHEDULE: {"cron": "@daily", "queue": "x"}, f"{API}/drain": {"draining": False},
@@ -319,7 +319,7 @@ class Answers(World):
         self.ask("delete", JOB, 404, [job])
         clients = self.ask_ok(CONNECTIONS, protocol="beanstalk")["total"]
         worker.close()
-        # What comes next counts them.
+        # The next requests count them.
         give_up_at = time.monotonic() + SECONDS
         while self.ask_ok(CONNECTIONS, protocol="beanstalk")["total"] == clients:
             self.assertLess(time.monotonic(), give_up_at)
@@ -579,7 +579,7 @@ class Answers(World):
 
 
 class Rules(World):
-    """Who may nothing is told so, by whatever path."""
+    """A caller without rights is refused on every path."""
 
     RULES = "net:127.0.0.0/8 submit jobs\n"
 

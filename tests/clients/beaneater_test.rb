@@ -148,7 +148,7 @@ class BeaneaterTest < Minitest::Test
     %w[ready delayed buried].each { |state| assert_nil @tube.peek(state) }
   end
 
-  def test_a_tube_is_cleared_of_all_that_nobody_holds
+  def test_a_tube_is_cleared_of_all_jobs_that_are_not_reserved
     put_and_reserve.bury
     @tube.put('work')
     @tube.put('work', delay: 3600)

@@ -75,7 +75,7 @@ function stop(int $pid): void
     pcntl_waitpid($pid, $status);
 }
 
-// What one line of administration is answered, up to its end.
+// The reply to one line of administration, up to its end.
 function admin(string $line, string $end = "\n"): string
 {
     global $host, $port;

@@ -12,7 +12,7 @@ from http_parties import SECONDS, Case, Refused
 
 
 def curl(*arguments, data=b""):
-    """What curl says on its output, on its error output, and the code that it ends with."""
+    """The output of curl, its error output, and its exit code."""
     authority = os.environ.get("TLS_CA")
     trusted = ["--cacert", authority] if authority else []
     done = subprocess.run(["curl", "--silent", "--show-error", *trusted, *arguments], input=data,

@@ -93,7 +93,7 @@ async function names(answer) {
   return events
 }
 
-// What Gearman's administration answers to a line.
+// The reply of Gearman's administration to a line.
 function administer(line) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(server.gearman.port, server.gearman.host)

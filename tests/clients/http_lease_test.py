@@ -75,7 +75,7 @@ class LeaseTest(unittest.TestCase):
         return json.loads(text) if said.status == 200 else {"state": "gone"}
 
     def flush(self):
-        """What was told before is written: so is the job that is told of behind it."""
+        """Events are written in order: this one comes after the job."""
         self.submit(b"later")
 
     def ends(self):
@@ -130,7 +130,7 @@ class LeaseTest(unittest.TestCase):
                 self.assertEqual(self.say(job["lease"]), 204)
             self.expect_empty()
 
-    def test_a_lease_that_nobody_ends_is_over_at_its_time(self):
+    def test_a_lease_expires_at_its_time(self):
         handle = self.submit(Ttr="1")
         token = self.take()
         self.again(signal.SIGTERM)

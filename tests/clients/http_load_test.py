@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Memory:
-    """How much of it the server has."""
+    """The part of it that the server has."""
 
     def __init__(self):
         self.path = pathlib.Path(f"/proc/{os.environ['TANDEMD_PID']}")

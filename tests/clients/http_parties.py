@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of HTTP share: a Gearman worker of a few lines, and how they are counted.
+"""The common parts of the HTTP tests: a Gearman worker of a few lines, and how they are counted.
 
 HTTP_ADDRESS and GEARMAN_ADDRESS (host:port) say where the server is. If TLS_CA is set, both speak
-TLS, and it is the file of who vouches for them.
+TLS, and it is the file of their authority.
 """
 
 import os
@@ -24,7 +24,7 @@ def address(protocol):
 
 
 def tls():
-    """What a client needs for TLS; None where the server speaks none."""
+    """The TLS context of a client; None if the server does not use TLS."""
     authority = os.environ.get("TLS_CA")
     return ssl.create_default_context(cafile=authority) if authority else None
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// What settings make of requests: tokens, functions, hosts, limits, and gearmand's status codes.
-// Each test has a tandemd of its own.
+// The effect of settings on requests: tokens, functions, hosts, limits, and gearmand's status
+// codes. Each test has a tandemd of its own.
 
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')

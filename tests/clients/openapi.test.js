@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 'use strict'
 
-// What describes the API of operators is OpenAPI 3.1, as a validator of others' says.
+// The description of the admin API is valid OpenAPI 3.1.
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')

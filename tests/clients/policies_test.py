@@ -37,7 +37,7 @@ class Lines:
         return self.ask(f"put 0 0 60 {len(body)}\r\n{body}").split()[0]
 
     def reserve(self):
-        """What a worker of the tube gets at once."""
+        """The job that a worker of the tube gets at once."""
         self.ask("watch mail")
         word = self.ask("reserve-with-timeout 0").split()[0]
         if word == "RESERVED":

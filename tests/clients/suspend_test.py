@@ -145,7 +145,8 @@ class Suspend(unittest.TestCase):
         return int(stats["time-left"])
 
     def wait_for_all(self):
-        """What has an hour to go, of each kind: {kind: (who waits for it, what it is given)}."""
+        """Something of each kind that is due in an hour: {kind: (the client that waits, its
+        reply)}."""
         delayed = self.client.put("delayed", delay=HOUR)
         paused = self.client.put("paused")
         self.assertEqual(self.client.ask(f"pause-tube paused {HOUR}"), "PAUSED")

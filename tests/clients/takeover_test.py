@@ -50,7 +50,7 @@ class Lines:
         return self.file.readline().decode().rstrip() if answer.startswith("RESERVED ") else ""
 
     def rest(self):
-        """What comes until the end of the connection, however that comes."""
+        """The bytes up to the end of the connection, with or without an error."""
         try:
             return self.file.read()
         except ConnectionResetError:
@@ -68,7 +68,7 @@ class Lines:
 
 
 def wait_for(what):
-    """What it returns, once that is true. A connection may be lost meanwhile."""
+    """The first true result. A connection may be lost meanwhile."""
     give_up_at = time.monotonic() + SECONDS
     while time.monotonic() < give_up_at:
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What happens to a cluster in a round, while clients work. Each act begins with what it is about,
-and returns with everything there again, or on its way."""
+"""The faults of a cluster in a round, while clients work. Each act begins with its subject, and
+returns when all processes run again, or start."""
 
 import dataclasses
 import signal
@@ -13,7 +13,7 @@ HAND_OVER_SECONDS = 60
 
 @dataclasses.dataclass
 class Event:
-    """What was done. `at` is when the owner was taken away, None where it may go on."""
+    """A fault. `at` is the time when the owner was stopped; None: it may continue."""
 
     text: str
     at: float = None

@@ -15,7 +15,7 @@ SETTINGS = {"wal_receiver_timeout": "10s",
             "wal_retrieve_retry_interval": "200ms", "log_min_messages": "warning",
             "full_page_writes": "on",  # for pg_rewind
             "max_connections": "100"}  # as pg_rewind finds it where it starts the server by itself
-# What is acknowledged is on the disks of both, also where a machine loses power.
+# Acknowledged data is on the disks of both, also after a power cut.
 SYNCED = {"fsync": "on"}
 
 

@@ -22,7 +22,7 @@ LOG_SECONDS = 0.1  # between taking over and the line of the log that says so, a
 
 
 class Line:
-    """What came on one connection, as far as anybody must know."""
+    """The replies on one connection."""
 
     def __init__(self, protocol, target):
         self.protocol = protocol
@@ -41,7 +41,7 @@ class Line:
         self.last, self.asked = at, self.asking
 
     def got_job(self):
-        """What came last was a job to be worked on."""
+        """The last reply was a job to work on."""
         self.served = self.served or self.last
 
     def __str__(self):
@@ -70,7 +70,7 @@ class History:
             self.lines.append(line)
 
     def judge(self, reigns):
-        """What is wrong, as texts. The reigns are all that there have been."""
+        """The errors, as texts. The reigns are all terms of all owners."""
         with self.lock:
             lines = [line for line in self.lines if line.first]
         self.by_epoch = group(lines, reigns)
@@ -124,7 +124,7 @@ def not_before(line, owner):
     """The latest moment of which it is sure that something was sent then, or later."""
     if line.target == owner:
         return line.last
-    # What is told to Gearman's clients unasked has no request.
+    # Packets that Gearman clients get without a request.
     return None if line.protocol == "gearman" else line.asked
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the rounds say of answers that came in an order in which they must not."""
+"""The rounds report replies in a forbidden order."""
 
 import unittest
 

@@ -13,7 +13,7 @@ import ports
 
 CHUNK = 65536
 RESET = struct.pack("ii", 1, 0)
-# What passes: requests, answers.
+# The bytes that pass: requests, replies.
 OPEN, DARK, DEAF, MUTE = (True, True), (False, False), (True, False), (False, True)
 
 
@@ -29,7 +29,7 @@ class Net(threading.Thread):
         self.loop.run_forever()
 
     def call(self, work):
-        """What the coroutine returns."""
+        """The result of the coroutine."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def close(self):
@@ -57,7 +57,7 @@ class Link:
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", self.port)
 
     #
-    # What may be done to it, from other threads
+    # Operations for other threads
     #
 
     def cut(self):
@@ -72,7 +72,7 @@ class Link:
         self.net.call(self.become(delay=seconds))
 
     def heal(self):
-        """What was held goes on."""
+        """Continues to pass the bytes that were held."""
         self.net.call(self.become(is_cut=False, passes=OPEN, delay=0))
 
     def half_close(self):

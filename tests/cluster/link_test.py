@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the ways to a database do, of which the rounds make use."""
+"""The links to a database, which the rounds use."""
 
 import socket
 import unittest

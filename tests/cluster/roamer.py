@@ -61,7 +61,7 @@ class Seated:
         return super().received(job_id, tube, body)
 
     def leave_doubts(self):
-        """What was asked last was perhaps done, perhaps will be."""
+        """The last request may have been done, or may still be."""
         with self.book.lock:
             for step in [*self.pending, *self.unsure]:
                 if step.submits:

@@ -75,7 +75,7 @@ class Trial:
         self.owner = None
 
     #
-    # What clients and comparisons ask for
+    # For clients and comparisons
     #
 
     def port(self, protocol):
@@ -124,7 +124,7 @@ class Trial:
             raise member.Failure(f"no store: {done.stdout}{done.stderr}")
 
     def find_owner(self):
-        """Who answers, by whatever way."""
+        """The broker that answers, by any address."""
         until = time.monotonic() + OWNER_SECONDS
         while time.monotonic() < until:
             for one in self.members:

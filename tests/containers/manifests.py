@@ -46,7 +46,7 @@ def of_kind(documents, kind):
 
 
 def kubernetes_faults(documents):
-    """What fits the schema and cannot work: names that refer to nothing."""
+    """Faults that the schema cannot find: names that refer to nothing."""
     for document in documents:
         yield from schema_faults(document, "kubernetes")
     stateful, = of_kind(documents, "StatefulSet")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What is counted of a queue and of the broker, and what sessions are told to be.
+// The counters of a queue and of the broker, and of the kinds of sessions.
 #include "tests/core/stage.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the log is told of jobs that fail or lose their holder.
+// The log events of jobs that fail or lose their holder.
 #include "core/base/log.h"
 #include "core/durable_lease.h"
 #include "tests/core/stage_restart.h"

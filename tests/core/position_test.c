@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What must not leave before the store has reached a position, and which position that is.
+// The replies that wait until the store has reached a position, and that position.
 #include "tests/core/stage.h"
 
 static uint64_t position(struct stage *s)

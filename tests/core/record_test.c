@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What the store is told of durable jobs, and what happens where it has no room.
+// The records of durable jobs, and a store without space.
 #include "tests/core/stage.h"
 
 static void each_lasting_change_is_one_record(void **state)

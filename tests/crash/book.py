@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What clients were told, and what they asked for without being told.
+"""The replies to clients, and their requests without a reply.
 
 A job in a book has a `state`, which was acknowledged, and `maybe`: the states that it may have
 instead, because somebody asked for them and has no answer yet. A crash decides: afterwards the job
@@ -97,7 +97,7 @@ class Job:
         return body_of(self.tag, self.size)
 
     def mark(self):
-        """What jobs with the same body in the same tube have in common."""
+        """The common state of jobs with the same body in the same tube."""
         return self.tube, self.size, body_of(self.tag, min(self.size, 64))
 
     def latest(self):

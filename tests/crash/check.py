@@ -180,7 +180,7 @@ class Check:
         answers = list(self.bean.ask_all(
             [f"use {tube}"] + ["peek-buried", "kick 1"] * len(expected), AT_ONCE))
         found = [int(words[1]) for words, _ in answers[1::2] if words[0] == "FOUND"]
-        # What one operation buried may come in any order.
+        # Jobs that one operation buried may come in any order.
         places = {job.id: job.state.burial for job in buried}
         order = [places[job_id] for job_id in found if places.get(job_id)]
         if sorted(found) != sorted(expected) or order != sorted(order):
@@ -309,7 +309,7 @@ def state_of(seen):
 
 
 def bytes_needed(books):
-    """What live jobs take in the journal and are promised, by journal/FORMAT.md, at most."""
+    """The most bytes of live jobs and their promises in the journal, by journal/FORMAT.md."""
     job_fixed, ids, promised = 88, 24, 24 + 24 + 64 + 24
     return sum(job_fixed + len(job.tube) + len(job.key) + job.size + ids + promised
                + (80 + len(job.tube) if job.state.tube else 0)

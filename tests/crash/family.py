@@ -13,8 +13,8 @@ from gear_acts import GearActs
 from party import Party, Step, fitting
 from web_acts import WebActs
 
-# What is begun, of 20: below the first number a put, then a reserve, then something about a job
-# that is held, and the rest about any.
+# The choice of the next action, of 20: below the first number a put, then a reserve, then something
+# about a job that is held, and the rest about any.
 LUCK_CALM, LUCK_FULL = (8, 12, 17), (3, 8, 13)
 ALL = 10000
 
@@ -166,7 +166,7 @@ class Family(GearActs, WebActs, Party):
         return Step(f"reserve-job {job.id}\r\n".encode(), answered, [(job, after)])
 
     #
-    # What concerns a whole tube
+    # Operations on a whole tube
     #
 
     def in_tube(self, tube):

@@ -12,7 +12,7 @@ from book import LARGEST
 
 ONE_IN = (10, 30, 100)  # calls, of which one fails
 STEPS = (0, 60, -60, 86400, -86400)  # seconds
-# What the log says of a disk that fails.
+# The log events of a disk that fails.
 COMPLAINTS = ("journal_failed", "journal_recovered", "journal_full", "journal_care_failed",
               "journal_kept", "journal_unsure", "journal_incomplete", "not_started")
 

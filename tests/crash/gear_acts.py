@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a family does with Gearman's protocol."""
+"""The actions of a family by the Gearman protocol."""
 
 import dataclasses
 import time
@@ -26,7 +26,7 @@ class GearActs:
         self.noise = self.connect(wire.Gear, "gearman")
 
     def leave_as_worker(self):
-        """What it was at is ready again; whether it was done, is not known."""
+        """Its job is ready again, or was done: the family does not know."""
         self.gear.close()
         self.gear = self.connect(wire.Gear, "gearman")
         self.unsure = []

@@ -222,7 +222,7 @@ class Operator(Party):
         self.carry_out(plan, self.changes(plan, jobs))
 
     def changes(self, plan, jobs):
-        """What comes of it, job by job. Adds to the plan what is still to be chosen."""
+        """The effect on each job. Adds the remaining choices to the plan."""
         kinds, burial = (READY, DELAYED, BURIED), self.book.next_burial()
         if plan["action"] == "move":
             plan["to"] = self.rng.choice([tube for tube in self.tubes if tube != plan["queue"]])
@@ -248,7 +248,7 @@ class Operator(Party):
         else:
             after = lambda job: State(GONE)
         changes = [(job, after(job)) for job in jobs if job.state.kind in kinds]
-        # What is as it is to be is not touched.
+        # Jobs that already have the state are not changed.
         return [(job, state) for job, state in changes if state is not job.state]
 
     def carry_out(self, plan, changes):

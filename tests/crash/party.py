@@ -114,7 +114,7 @@ class Party(threading.Thread):
             self.book.settle(job, state, bool(happened), slack)
 
     def pass_barrier(self, slack):
-        """What the Gearman connection was not answered is done, unless anything was refused."""
+        """Requests of the Gearman connection without a reply are done, unless one was refused."""
         if not self.gear.refusals:
             for step in self.unsure:
                 self.settle(step, True, slack + UNANSWERED_SECONDS)

@@ -168,7 +168,7 @@ class Trial:
         return not self.violations
 
     def hear_complaints(self):
-        """What the broker has to say; after sabotage, only losses that the clients see count."""
+        """The messages of the broker; after sabotage, only losses that the clients see count."""
         if not self.options.sabotage:
             self.violations += self.broker.complaints()
 
@@ -211,7 +211,7 @@ class Trial:
         return f"{total / MIB:.1f} MiB of at most {bound / MIB:.1f}", len(sizes)
 
     def sabotage(self, fsync, segment_size):
-        """What comes between two rounds: perhaps more crashes, perhaps damage."""
+        """The faults between two rounds: perhaps more crashes, perhaps damage."""
         if self.options.sabotage:
             self.cut = self.broker.cut(self.options.sabotage)
             return f", {self.cut} bytes cut"

@@ -57,7 +57,7 @@ class Configured(Tandem):
 
 
 class Seen:
-    """What a worker was given: the jobs of each moment, as (schedule, moment) -> ids."""
+    """The jobs of a worker: the jobs of each moment, as (schedule, moment) -> ids."""
 
     def __init__(self):
         self.jobs = {}
@@ -69,7 +69,7 @@ class Seen:
         self.jobs.setdefault((name, int(at)), set()).add(job)
 
     def faults(self, name, first, last):
-        """What is wrong with moments from `first` to `last`; those behind may be there or not."""
+        """The errors in moments from `first` to `last`; those behind may be there or not."""
         expected = range(int(first), int(last) + 1, 60 * MINUTES[name])
         for at in expected:
             ids = self.jobs.get((name, at), set())
@@ -101,7 +101,7 @@ class Worker(wire.Gear):
 
 
 def asked(port, method, path, document=None):
-    """What the admin API answers, once it is all there."""
+    """The reply of the admin API, when it is complete."""
     give_up_at = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < give_up_at:
         web = wire.Web(port)

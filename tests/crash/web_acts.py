@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a family does over HTTP."""
+"""The actions of a family over HTTP."""
 
 import time
 

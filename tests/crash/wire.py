@@ -52,7 +52,7 @@ class Stream:
         except socket.timeout:
             raise self.too_late(f"nothing is read for {self.patience} seconds") from None
         except OSError:
-            # What was answered before the end is still to be read.
+            # Replies before the end can still be read.
             pass
 
     def read(self, count):

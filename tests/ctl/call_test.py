@@ -201,7 +201,7 @@ class Unreachable(unittest.TestCase):
         thread.start()
         return f"http://127.0.0.1:{server.getsockname()[1]}"
 
-    def test_where_nobody_answers_it_says_what_to_look_at(self):
+    def test_without_an_answer_it_says_what_to_check(self):
         with ports.reserve() as silent:  # no process listens there
             self.assertRegex(
                 self.fails("status", address=f"127.0.0.1:{ports.number(silent)}"),

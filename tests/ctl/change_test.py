@@ -144,7 +144,7 @@ class ManyJobs(program.WithApi):
         self.assertEqual(self.asked(), [{"action": "move", "queue": "mail.dead", "back": True,
                                          "filter": {}}])
 
-    def test_where_nothing_fits_nobody_is_asked(self):
+    def test_without_a_match_it_does_not_ask(self):
         self.api.touches = 0
         self.assertEqual(self.good("clear", "mail"), "0 jobs would be deleted.\n")
 

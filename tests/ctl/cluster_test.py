@@ -11,7 +11,7 @@ CLUSTER, HANDOVER = "/api/v1/cluster", "/api/v1/cluster/handover"
 
 
 class Cluster(program.WithApi):
-    def test_a_broker_that_shares_with_nobody_says_so(self):
+    def test_a_broker_without_a_shared_journal_says_so(self):
         self.assertIn("does not share", self.good("cluster"))
 
     def test_it_shows_who_owns_the_journal_and_how_far_behind_each_is(self):
@@ -76,8 +76,8 @@ class Handover(program.WithApi):
         self.assertIn("owns the journal again", self.bad(program.FAILED, "handover"))
 
     def test_it_fails_where_the_broker_owns_no_journal_that_others_follow(self):
-        self.api.overrides["POST", HANDOVER] = (409, {"error": "nobody follows"})
-        self.assertIn("nobody follows", self.bad(program.FAILED, "handover"))
+        self.api.overrides["POST", HANDOVER] = (409, {"error": "no standby follows"})
+        self.assertIn("no standby follows", self.bad(program.FAILED, "handover"))
         self.assertEqual(self.api.asked("GET"), [])
 
 

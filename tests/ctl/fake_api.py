@@ -142,7 +142,7 @@ class FakeApi:
         return getattr(self, name)(request, **names)
 
     #
-    # What there is
+    # Contents
     #
 
     def get_process(self, _):

@@ -251,7 +251,7 @@ class Sqlite(WithGearmand):
         self.assertEqual(done.returncode, program.FAILED)
         self.assertIn("is a view or a virtual table", done.stderr.decode())
 
-    def test_a_pipe_is_waited_for_by_nobody(self):
+    def test_it_does_not_wait_for_a_pipe(self):
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
         for kind in ("sqlite", "mysql-dump"):

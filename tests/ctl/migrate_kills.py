@@ -52,7 +52,7 @@ class Round:
         return getattr(server, "api", None) or server.address()
 
     def fill(self):
-        """What stands at the source, by id."""
+        """The jobs of the source, by id."""
         with moving.Client(self.source.port) as client:
             for tube, count in (("mail", JOBS // 2), ("thumbs", JOBS // 4), ("x", JOBS // 4)):
                 client.say(f"use {tube}")

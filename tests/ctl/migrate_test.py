@@ -61,7 +61,7 @@ class Between(WithFolder):
         return self.good("--to", self.old.address(), *arguments, address=self.new.api)
 
     def seen(self, port, last):
-        """What a client can see, in the order of ids; delays may be a second longer."""
+        """The jobs as a client sees them, in the order of ids; delays may be a second longer."""
         jobs = [job for _, job in sorted(moving.jobs_of(port, last).items())]
         return sorted((job["tube"], job["state"], job["pri"], job["ttr"], job["body"])
                       for job in jobs), jobs
@@ -391,7 +391,7 @@ class Cut(WithFolder):
         self.assertEqual([job["state"] for job in moving.jobs_of(self.new.port, 9).values()],
                          ["buried"])
 
-    def test_a_hidden_copy_that_nobody_acknowledged_is_deleted(self):
+    def test_a_hidden_copy_without_an_acknowledgement_is_deleted(self):
         self.client.put(b"dead")
         self.client.bury("default", 1)
         self.target.answer = lambda data: b"INSERTED" not in data
@@ -761,7 +761,7 @@ class Lies(WithFolder):
         self.target = self.kept(moving.beanstalkd())
 
     def complaint(self, **said):
-        """What is said where the source answers that to these commands."""
+        """The message if the source gives that reply to these commands."""
         answers = {**HONEST, **{key.replace("_", "-"): value for key, value in said.items()}}
         liar = moving.Liar(lambda line: answers.get(line.split(" ")[0], b"UNKNOWN_COMMAND\r\n"))
         self.addCleanup(liar.close)
@@ -884,7 +884,7 @@ class Words(WithFolder):
                 self.assertEqual(done.returncode, program.USAGE, done)
                 self.assertIn("is not the address of a beanstalk server", done.stderr)
 
-    def test_nobody_there_is_said(self):
+    def test_an_unreachable_server_is_reported(self):
         held = moving.ports.reserve()
         self.addCleanup(held.close)
         port = moving.ports.number(held)

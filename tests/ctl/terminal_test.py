@@ -61,7 +61,7 @@ class Questions(OnTerminal):
         self.assertEqual(asked.end(), -signal.SIGINT)
         self.assertEqual(self.actions(), ["dry"])
 
-    def test_with_yes_nobody_is_asked(self):
+    def test_with_yes_it_does_not_ask(self):
         asked = self.open("clear", "mail", "--yes")
         self.assertEqual(asked.end(), program.DONE)
         self.assertNotIn("[y/N]", asked.written)

@@ -19,7 +19,7 @@ ROW = re.compile(r"^\| `(\w+)` \| ([a-z, ]+) \|", re.M)
 
 
 def arguments(text, at):
-    """What stands between the parenthesis that was opened at that place and its end."""
+    """The text between the parenthesis at that place and its end."""
     found, begun, depth = [], at, 1
     while depth > 0:
         if text[at] == '"':

@@ -22,7 +22,7 @@ EVERY = [path for path in sorted(ROOT.glob("**/*.md"))
 
 
 def anchors(path):
-    """What a link may name behind #."""
+    """The valid names behind # in a link."""
     text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
             for heading in HEADING.findall(text)}

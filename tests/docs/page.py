@@ -57,7 +57,7 @@ def blocks(text):
 
 
 def remark(block, word):
-    """What the remarks say behind that word; None where none begins so."""
+    """The rest of the remark that begins with that word; None if there is none."""
     said = [line.removeprefix(word).strip() for line in block.remarks if line.startswith(word)]
     return said[0] if said else None
 
@@ -81,7 +81,7 @@ def commands(session):
 
 
 def pattern(lines):
-    """What matches an output of these lines."""
+    """The pattern for an output of these lines."""
     parts = [r"(?:.*\n)*?" if line == "..." else
              ".*".join(re.escape(part) for part in line.split("...")) + "\n" for line in lines]
     return re.compile("".join(parts) + r"\Z")
@@ -101,7 +101,7 @@ class Shell:
         self.code = 0
 
     def run(self, command):
-        """What it writes. `code` is what it exits with."""
+        """Its output. `code` is its exit code."""
         self.process.stdin.write(f"{command}\nprintf '\\n{END} %d\\n' $?\n")
         self.process.stdin.flush()
         output, give_up_at = "", time.monotonic() + SECONDS

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What a page shows is what happens: each of its sections beside a broker of its own, at other ports
+"""The examples of a page are true: each section runs with a broker of its own, at other ports
 and in a folder of its own (page.py). usage: pages_test.py PAGE...
 TANDEMD and TANDEMCTL are the programs; BEANSTALKD and GEARMAND others, where they are there, and
 INITDB one that has the others of a PostgreSQL beside it."""
@@ -67,7 +67,7 @@ class Stage:
         self.shell = page.Shell(folder, self.environment())
 
     def environment(self):
-        """What the shell and its programs find their way by."""
+        """The environment of the shell and its programs."""
         programs = self.folder / "bin"
         programs.mkdir()
         for name in ("tandemd", "tandemctl", "beanstalkd", "gearmand"):

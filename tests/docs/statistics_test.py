@@ -43,7 +43,7 @@ class Statistics(unittest.TestCase):
         self.addCleanup(lambda: self.assertEqual(self.broker.stop(), 0))
 
     def answers(self, protocol, said, end):
-        """What is said to it, up to the line that ends it."""
+        """The reply, up to the line that ends it."""
         host, port = self.broker.addresses[protocol][0].split(":")
         with socket.create_connection((host, int(port)), SECONDS) as conn:
             conn.sendall(said)

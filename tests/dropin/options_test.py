@@ -13,11 +13,11 @@ import party
 # `-b [ --backlog ] arg (=32)`, `--keepalive`
 GEARMAND_OPTION = re.compile(r"^  (?:-(\w) \[ )?--([\w-]+)(?: \])?( arg)?")
 BEANSTALKD_OPTION = re.compile(r"^ -(\w) +([A-Z]+)? ", re.M)
-# What settings do not show.
+# Options that settings do not show.
 ACTIONS = {"help", "version", "daemon", "config-file", "queue-type"}
 VALUES = {"verbose": "DEBUG", "protocol": "http", "port": "7", "http-port": "8", "log-file": "log",
           "pid-file": "pid", "listen": "127.0.0.3", "user": "root", "job-handle-prefix": "J:x"}
-# What an option means something beside.
+# Options that only have a meaning with another option.
 BESIDE = {"ssl": ["--ssl-certificate", "server.pem", "--ssl-key", "server.key"],
           "ssl-certificate": [], "http-port": ["-r", "http"]}
 

@@ -21,7 +21,7 @@ BINARIES = {"beanstalkd": "usr/bin/beanstalkd", "gearmand": "usr/sbin/gearmand"}
 PLACES = ["/usr/bin/beanstalkd", "/usr/sbin/gearmand", "/etc/default/", "/run/gearman",
           "/var/run/", "/var/log/"]
 IS_ROOT = os.geteuid() == 0
-# Who runs gearmand: it becomes that user where it is started by root.
+# The user of gearmand: it becomes that user where it is started by root.
 USER = "nobody" if IS_ROOT else pwd.getpwuid(os.geteuid()).pw_name
 
 
@@ -54,7 +54,7 @@ class Deployment(party.Sandbox):
             file.write(f"{line}\n")
 
     def defaults(self, package):
-        """What the file says, read as systemd does for this: backslashes join lines."""
+        """The settings of the file, read as systemd reads them: backslashes join lines."""
         text = (self.folder / "etc/default" / package).read_text().replace("\\\n", "")
         pairs = [line.split("=", 1) for line in text.splitlines()
                  if re.match(r"\w+=", line.strip())]

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What each program says about its command line, and its exit code: tandemd says the same in its
-place."""
+"""The messages of each program about its command line, and its exit code: tandemd has the same."""
 
 import concurrent.futures
 import sys

@@ -12,7 +12,8 @@
 //   0x24 a b c                 byte a + 256 b of the segment is flipped by c
 //   0x25 a b                   ... cannot be read
 //   0x26                       all the rest is one file, as it is
-// What comes back must balance, be the same twice, and a repair must change nothing that is whole.
+// The restored jobs must balance and be the same twice, and a repair must not change intact
+// records.
 
 #include "tests/journal/file/forge.h"
 #include "tests/journal/file/revive.h"
@@ -148,7 +149,7 @@ static void act(struct world *world, uint8_t action, struct input *input)
     }
 }
 
-// What came back, in a few numbers.
+// A summary of the restored jobs.
 struct sum {
     bool good;
     bool clean; // there was nothing to warn of

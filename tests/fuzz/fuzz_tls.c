@@ -25,7 +25,7 @@ enum { RECEIVED_MAX = 4096 };
 
 static const char TEXT[] = "put 0 0 60 5\r\nhello\r\n";
 
-// What all inputs have in common.
+// The common state of all inputs.
 struct common {
     struct tls_service service;
     SSL_CTX *client;

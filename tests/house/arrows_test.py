@@ -21,8 +21,8 @@ CIRCLES = {
     "server/conn": ("conn conn_transfer",),
 }
 
-# What the scheduler may ask of the system: memory, text made in memory, and a message before it aborts. No socket, no file,
-# no clock, no thread. Names that begin with _ are the compiler's.
+# The system functions of the scheduler: memory, text made in memory, and a message before it
+# aborts. No socket, no file, no clock, no thread. Names that begin with _ are the compiler's.
 CORE_NEEDS = {"abort", "calloc", "free", "madvise", "malloc", "mmap", "munmap", "realloc",
               "memchr", "memcmp", "memcpy", "memmem", "memmove", "memset", "strlen",
               "fprintf", "fwrite", "stderr", "vsnprintf", "snprintf"}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Who may call: hosts, pages, tokens and rights, as any user of http1 has them.
+// The callers that are allowed: hosts, pages, tokens and rights, for any user of http1.
 
 #include "tests/http1/echo.h"
 

@@ -53,7 +53,7 @@ static void a_body_that_is_too_large_is_refused_before_it_comes(void **state)
 
     refuses(t->peer, ECHO_ASK("POST /echo", "Content-Length: 65537\r\n\r\n"),
             "413 Content Too Large", "", ECHO_CLOSES, "the body is larger than echo.max_body");
-    // What still comes of it is thrown away, and answered by nothing.
+    // The rest of it is discarded without a reply.
     assert_true(peer_shut(t->peer));
     hears(t->peer, GET_NONE, "");
     assert_int_equal(peer_kept(t->peer), 0);

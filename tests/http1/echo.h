@@ -61,7 +61,7 @@ unsigned echo_waiting(void);
 // The request that began to wait last is answered: 200 and that text.
 void echo_answer(const char *text);
 
-// What all heads have.
+// The fields that all heads have.
 #define ECHO_COMMON "Server: Tandem/0.1.0\r\nDate: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
 // A request with that head line, a Host, and what follows that.
 #define ECHO_ASK(line, rest) line " HTTP/1.1\r\nHost: localhost\r\n" rest

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a head says: heads of every kind that makes a difference, beside a plain reading of their
-// lines, and beside what http-parser alone says of them.
+// The meaning of a head: heads of every kind that makes a difference, compared with a simple
+// reading of their lines, and with http-parser alone.
 
 #include "http1/head.h"
 
@@ -202,7 +202,7 @@ static void a_head_is_read_as_it_is_written(void **state)
 }
 
 //
-// What the parser misses
+// Errors that the parser misses
 //
 
 // A row or more for each check that is ours. The parser alone takes all but the first, whose method
@@ -343,7 +343,7 @@ static void a_name_that_is_longer_than_any_of_ours_means_nothing(void **state)
 // The request line
 //
 
-// Whatever the head says besides: the answer is that the method is not known.
+// The reply says that the method is unknown, regardless of the rest of the head.
 static void another_method_has_a_target_and_a_version(void **state)
 {
     static const char *const methods[] = {"PATCH", "CONNECT", "GETX", "get", "X"};

@@ -121,7 +121,7 @@ static void a_value_has_text_at_every_place(void **state)
 }
 
 //
-// What passes
+// Valid heads
 //
 
 static bool is(struct slice slice, const char *text)

@@ -234,7 +234,7 @@ static void hear(struct server *server, struct heard *heard)
     heard->closed = server->state == STATE_CLOSED;
 }
 
-// What a new connection hears to that, of which the first `cut` bytes come first.
+// The reply on a new connection, which first receives `cut` bytes of that.
 static void converse(struct slice said, size_t cut, struct heard *heard)
 {
     struct server server = {.state = STATE_HEAD};

@@ -350,7 +350,7 @@ static void a_memo_that_cannot_be_is_refused(void **state)
         sealed_finish(&sealed);
         assert_false(sealed_read(&sealed));
     }
-    // What is forgotten has nothing but its key.
+    // A memo that is removed has only its key.
     for (size_t at = 0; at < 20; at++) {
         codec_put_forget(sealed.bytes, MEMO_ANSWER, SLICE("a key"));
         sealed.bytes[CODEC_HEAD + at] = 1;

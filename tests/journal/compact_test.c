@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// Whatever jobs come and go, the files take at most three times the live bytes, and three files
+// With any sequence of jobs, the files take at most three times the live bytes, and three files
 // more. The bed asserts that after each turn.
 #include "tests/journal/journal_work.h"
 

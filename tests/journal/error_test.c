@@ -352,7 +352,7 @@ static struct bed *bed_with_damage(void)
     return bed;
 }
 
-// What is written again takes several files itself.
+// The records that are written again take several files.
 static void a_repair_of_much_comes_to_an_end(void **state)
 {
     struct bed *bed = bed_with_damage();

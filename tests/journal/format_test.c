@@ -129,7 +129,7 @@ static void a_head_of_the_first_version_is_read(void **state)
     assert_int_equal(codec_read_segment_head(bytes, &head), CODEC_HEAD_BAD);
 }
 
-// What the lines of an example say, such as "    0010  01 ff".
+// The bytes in the lines of an example, such as "    0010  01 ff".
 static size_t read_example(const char *path, char *to, size_t room)
 {
     FILE *page = fopen(path, "r");

@@ -71,7 +71,7 @@ enum status bed_try_put(struct bed *bed, const struct bed_put *put, uint64_t *id
     if (status == STATUS_OK && bed->book) {
         book_note_id(bed->book, submission.id, broker_position(bed->broker));
     }
-    // Who asks is told the position of what was appended for him.
+    // A caller gets the position of its own records.
     assert_true(bed->last == last || broker_position(bed->broker) == bed->last);
     *id = submission.id;
     return status;

@@ -202,7 +202,7 @@ static void a_large_job_that_cannot_be_copied_does_not_fill_the_disk(void **stat
     bed_free(bed);
 }
 
-// What a disk has left beside two files, it has for jobs.
+// The space of a disk beside two files is for jobs.
 static void a_small_disk_takes_jobs_and_refuses_those_that_it_has_no_room_for(void **state)
 {
     struct bed *bed = small_bed();

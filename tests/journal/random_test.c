@@ -51,7 +51,7 @@ static void halt_soon(struct bed *bed, uint64_t *dice)
     fake_disk_fault(bed->disk, &fault);
 }
 
-// What goes wrong during a round.
+// The faults of a round.
 static void go_wrong(struct bed *bed, uint64_t *dice)
 {
     switch (roll(dice, 8)) {

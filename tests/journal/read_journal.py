@@ -164,7 +164,7 @@ class Reader:
             self.count(job, kind, data)
 
     def count(self, job, kind, data):
-        """What the job has been through."""
+        """The history of the job."""
         if data[27] & COUNTED:
             job.update(zip(COUNTER_NAMES, COUNTERS.unpack_from(data, CHANGE.size)))
             return

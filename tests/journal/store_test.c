@@ -152,7 +152,7 @@ static void never_is_synced_only_at_a_change_of_segment(void **state)
 }
 
 //
-// Whatever the policy
+// With every policy
 //
 
 static void a_bit_of_everything(struct bed *bed)

@@ -31,7 +31,7 @@ struct bench {
     struct worker_thread *thread;
     struct journal_worker worker;
     int woken[2]; // a pipe: a byte for each task that is done
-    // What the thread is like, as `wake` found it; read after a byte has come.
+    // The properties of the thread, as `wake` found them; read after a byte has come.
     char name[16];
     sigset_t blocked;
 };

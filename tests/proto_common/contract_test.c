@@ -82,14 +82,14 @@ static void a_unique_has_64_bytes_at_most(void **state)
     assert_false(contract_set_unique(&spec, slice_of(bytes, 65)));
 }
 
-static void tell_nobody(void *owner, struct watch *watch, const struct job_event *event)
+static void ignore_job_event(void *owner, struct watch *watch, const struct job_event *event)
 {
     (void)owner;
     (void)watch;
     (void)event;
 }
 
-static const struct session_ops ops = {.job_event = tell_nobody};
+static const struct session_ops ops = {.job_event = ignore_job_event};
 
 static void the_session_watches_only_a_foreground_job(void **state)
 {

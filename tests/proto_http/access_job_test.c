@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What rules make of the pages of jobs, of web pages that call, and of bodies.
+// Access rules for the pages of jobs, for calls from web pages, and for bodies.
 
 #include "tests/proto_http/wire_rules.h"
 

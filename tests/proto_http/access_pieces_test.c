@@ -45,7 +45,7 @@ static void note(struct heard *heard, struct slice bytes)
     heard->len = bytes.len;
 }
 
-// What is heard where the first piece has `first` bytes, and the others have `piece`.
+// The reply if the first piece has `first` bytes, and the others have `piece`.
 static void play(struct slice said, size_t first, size_t piece, struct heard *heard)
 {
     struct web *t;
@@ -99,7 +99,7 @@ static bool play_failing(struct slice said, size_t n, struct heard *heard)
 
 // Of all answers that are heard, none is better than the one with memory: 401, 403 and 404 stay, or
 // become 503, or the connection ends.
-static void for_lack_of_memory_nobody_is_let_in(void **state)
+static void without_memory_every_client_is_refused(void **state)
 {
     static const unsigned with_memory[] = {200, 401, 200, 403, 401, 200, 404,
                                            403, 401, 204, 400, 204, 401};
@@ -127,7 +127,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(however_requests_are_cut_the_answers_are_the_same),
-        cmocka_unit_test(for_lack_of_memory_nobody_is_let_in),
+        cmocka_unit_test(without_memory_every_client_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

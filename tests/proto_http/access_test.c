@@ -96,7 +96,7 @@ static void an_unknown_token_is_refused_whatever_the_address_may(void **state)
     assert_int_equal(rig_callers(t->rig)->wrong, 3);
 }
 
-static void nobody_is_let_in_where_it_cannot_be_found_out_who_calls(void **state)
+static void clients_are_refused_where_the_caller_cannot_be_found(void **state)
 {
     struct web *t = *state;
 
@@ -338,7 +338,7 @@ int main(void)
         RULES(what_rules_grant_to_an_address_needs_no_token),
         RULES(a_token_counts_instead_of_the_address),
         RULES(an_unknown_token_is_refused_whatever_the_address_may),
-        RULES(nobody_is_let_in_where_it_cannot_be_found_out_who_calls),
+        RULES(clients_are_refused_where_the_caller_cannot_be_found),
         RULES(only_the_whole_token_is_one),
         RULES(blanks_and_the_case_of_the_scheme_do_not_matter),
         RULES(what_is_no_bearer_token_shows_nothing),

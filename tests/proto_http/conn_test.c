@@ -389,7 +389,7 @@ static void who_asks_how_a_broker_is_learns_that_it_drains(void **state)
     health(t, "HTTP/1.1", 200);
 }
 
-// What was heard is 503, because the process stops, and the connection's end.
+// The reply was 503, because the process stops, and the end of the connection.
 static void is_told_of_the_end(struct peer *peer)
 {
     const struct http_answer *answer = answered(peer, 503);

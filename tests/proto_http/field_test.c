@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What the headers of a request mean, with their good and their bad values.
+// The headers of a request, with valid and invalid values.
 
 #include "tests/proto_http/wire_http.h"
 

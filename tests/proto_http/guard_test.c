@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// Who may call where there are no tokens: Host, pages of browsers, and what is offered at all.
+// The callers that are allowed without tokens: Host, web pages, and the functions that are offered.
 
 #include "tests/proto_http/wire_http.h"
 
@@ -380,7 +380,7 @@ static void a_job_of_a_function_that_is_not_offered_is_not_there(void **state)
 }
 
 //
-// What browsers and monitors ask for on their own
+// Requests that browsers and monitors make on their own
 //
 
 static const char *const probes[] = {"/favicon.ico",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What waits for the store, and what does not. The store of this world is behind, and catches up
-// when a test says so.
+// The replies that wait for the store, and those that do not. The store of this test is behind, and
+// catches up when the test says so.
 
 #include "tests/proto_http/wire_http.h"
 
@@ -292,7 +292,7 @@ static void a_connection_that_is_not_kept_is_closed_behind_its_answer(void **sta
     assert_true(peer_closed(t->a));
 }
 
-static void a_client_that_goes_while_it_is_held_harms_nobody(void **state)
+static void a_client_that_goes_while_it_is_held_harms_no_other(void **state)
 {
     struct web *t = *state;
 
@@ -418,7 +418,7 @@ int main(void)
         BEHIND(a_foreground_job_is_taken_back_at_once),
         BEHIND(answers_of_a_connection_keep_their_order),
         BEHIND(a_connection_that_is_not_kept_is_closed_behind_its_answer),
-        BEHIND(a_client_that_goes_while_it_is_held_harms_nobody),
+        BEHIND(a_client_that_goes_while_it_is_held_harms_no_other),
         BEHIND(a_worker_that_goes_before_its_job_is_safe_costs_no_attempt),
         BEHIND(a_batch_whose_first_job_is_lost_costs_the_others_no_attempt),
         BEHIND(time_that_is_over_before_a_job_is_safe_costs_no_attempt),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What workers over HTTP say of the jobs that they have, and what those who wait for them are told.
+// The reports of HTTP workers about their jobs, and the replies to the clients that wait.
 
 #include "tests/proto_http/wire_work.h"
 

@@ -14,7 +14,7 @@
 #define CREATED ABOUT(1, "created") "}\n\n"
 #define LONG_PART ABOUT(2, "data") ",\"data\":\""
 
-// What stands behind it, in one of these tests.
+// The text behind it, in one of these tests.
 static const char BEHIND[] = "\"}\n\n" ABOUT(3, "warning") ",\"data\":\"short\"}\n\n" ABOUT(
     4,
     "status") ",\"numerator\":1,\"denominator\":2}\n\n" ABOUT(5,

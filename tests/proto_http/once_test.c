@@ -187,7 +187,7 @@ static void a_caller_that_asks_without_end_leaves_room_to_others(void **state)
     assert_int_equal(floods(t, ALPHA, 'a', 429, "70"), 20);
     assert_int_equal(floods(t, BEARER("beta"), 'b', 429, "70"), 10);
     assert_int_equal(floods(t, "", 'c', 429, "70"), 5);
-    // What was refused has left no job.
+    // A refused request has left no job.
     assert_int_equal(http_jobs(t), 36);
     // With the others there, more than one answer has to be forgotten.
     assert_int_equal(floods(t, ALPHA, 'd', 429, "100"), 0);
@@ -246,7 +246,7 @@ static void long_bodies_are_compared_to_their_last_byte(void **state)
     free(body);
 }
 
-// What a power cut between the two records leaves: the job, and nothing that remembers it.
+// After a power cut between the two records: the job, without the memo of its key.
 static void forget(struct web *t)
 {
     struct job_info info = http_job(t, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What an error says of its reason: to the client, which setting would help; to a log at debug,
-// what in the request was wrong.
+// The reasons of errors: the client is told which setting would help, and the log at debug which
+// part of the request was wrong.
 
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/policies.h"
@@ -246,7 +246,7 @@ static void note(void *context, enum log_level level, const char *event,
     lines[len + 1] = '\0';
 }
 
-// What is logged from here to the next call.
+// The log lines from here to the next call.
 static void logs(const char *text)
 {
     log_set_sink(NULL, NULL, LOG_LEVEL_ERROR);

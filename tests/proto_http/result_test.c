@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What jobs have ended with: /-/jobs/{handle}, with ?wait=, and /-/jobs/{handle}/result.
+// The results of jobs: /-/jobs/{handle}, with ?wait=, and /-/jobs/{handle}/result.
 
 #include "tests/proto_http/wire_http.h"
 #include "tests/support/policies.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What results take in memory while they are gathered and while they are sent: little more than
+// The memory of results while they are gathered and while they are sent: little more than
 // their bytes, however small the parts are that they came in.
 
 #include "tests/proto_http/wire_http.h"
@@ -35,7 +35,7 @@ static int unchecked(void **state)
     return http_setup_with(state, (struct rig_options){.unchecked = true}, HTTP_DEFAULTS);
 }
 
-// What the first part has set free may be more than the others take.
+// The memory that the first part has freed may exceed that of the others.
 static void grown_at_most(size_t before, size_t most)
 {
     size_t after = live_bytes();
@@ -58,7 +58,7 @@ static void takes(struct web *t, const char *headers, struct parts parts, size_t
     say(t->w, job, parts);
     grown_at_most(before, most);
     gear_says(t->w, REQ(WORK_COMPLETE, job, ""), NOTHING);
-    // What waits to be written as the client reads is kept as it came.
+    // Data that waits until the client reads is kept as it came.
     assert_true(peer_unread(t->a) + peer_holds(t->a) > parts.count * parts.len);
     grown_at_most(before, most);
 }
@@ -87,7 +87,7 @@ static void a_result_of_many_larger_parts_takes_little_more_than_its_bytes(void 
 
 static void a_stream_that_is_not_read_takes_little_more_than_its_bytes(void **state)
 {
-    // What stands around the data of each event.
+    // The text around the data of each event.
     static const size_t around = 120;
     static const struct parts parts[] = {{20000, 10}, {1000, 5000}};
 
@@ -119,7 +119,7 @@ static void a_request_tells_how_much_it_keeps_of_body_and_result(void **state)
     assert_int_equal(peer_holds(t->a), 0);
 }
 
-// What hashes a body that is coming takes memory, too. Of the request, only the head has come.
+// The hash of a body that is coming takes memory, too. Only the head of the request has come.
 static size_t held_of_a_long_post(struct web *t, const char *headers, size_t len)
 {
     struct slice post = http_post("/f", headers, slice_of(gear_run('x', len), len));

@@ -15,7 +15,7 @@
     "id: " #number "\nevent: " name "\ndata: {\"handle\":\"" GEAR_PREFIX "1\""
 #define CREATED ABOUT(1, "created") "}\n\n"
 
-// What a stream says from its beginning to where it stands.
+// The text of a stream so far.
 static void streams(struct slice heard, bool open, const char *events, const char *file, int line)
 {
     struct http_answer answer;

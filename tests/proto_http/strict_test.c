@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
-// What one parser takes so and another otherwise is refused: answered once, and nothing that
-// follows is read from that connection, however the bytes are cut into pieces.
+// A request that parsers may read in different ways is refused: it gets one reply, and no more is
+// read from that connection, however the bytes are cut into pieces.
 
 #include "tests/proto_http/wire_http.h"
 
@@ -15,7 +15,7 @@
 #define LENGTH "Content-Length: 1\r\n"
 #define CHUNKED "Transfer-Encoding: chunked\r\n"
 #define CHUNKS POSTS CHUNKED "\r\n"
-// What smugglers would have read as a second request.
+// The part that a smuggler wants to be read as a second request.
 #define SMUGGLED POSTS "X-Gearman-Background: 1\r\n\r\n"
 #define HEARD_MAX 2000
 
@@ -185,8 +185,8 @@ struct verdict {
     size_t len;
 };
 
-// What a new connection hears to the request and what comes behind it, the first piece of which has
-// `first` bytes and the others `piece`.
+// The reply on a new connection to the request and the bytes behind it. The first piece has `first`
+// bytes and the others have `piece`.
 static void judge(struct rig *rig, struct slice said, size_t first, size_t piece,
                   struct verdict *verdict)
 {

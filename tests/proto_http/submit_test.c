@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-// What a request submits: methods, paths, and what they are decoded to.
+// The job of a request: methods, paths, and their decoded names.
 
 #include "tests/proto_http/wire_http.h"
 

@@ -261,7 +261,7 @@ static void a_line_that_is_too_long_is_wrong(void **state)
     assert_false(is_taken(text));
 }
 
-// Who may call, by the front-end that was told to read its settings again.
+// The callers that are allowed after the front-end has read its settings again.
 static bool knows(const struct web_shared *shared, const char *token)
 {
     return access_find_token(shared->http1.tokens, slice_str(token)) != 0;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-// What a test works with; *state of each test.
+// The fixture of a test; *state points to it.
 struct web {
     struct rig *rig;
     struct web_options settings; // live settings may be changed at any time

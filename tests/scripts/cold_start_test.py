@@ -59,7 +59,7 @@ class ColdStart(unittest.TestCase):
         words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
         broker = subprocess.Popen(
             [*confined(user, kept), os.environ["TANDEMD"], "--config", "/dev/null", *words],
-            # Who has changed his user cannot be searched for leaks.
+            # A process that has changed its user cannot be searched for leaks.
             env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}, stdin=subprocess.DEVNULL)
         self.addCleanup(broker.wait)
         self.addCleanup(broker.kill)

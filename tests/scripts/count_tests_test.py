@@ -9,7 +9,7 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "tools" / "count-tests.aw
 
 
 def program(*lines, ok=True, name="some_test"):
-    """What ctest's log has of a program that said these lines."""
+    """The log of ctest for a program with this output."""
     return "\n".join([f"1/2 Testing: {name}", f"1/2 Test: {name}", 'Command: "some"', "Output:",
                       "-" * 58, *lines, "<end of output>", "Test time =   0.01 sec", "-" * 58,
                       "Test Passed." if ok else "Test Failed.", ""])

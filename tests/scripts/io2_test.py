@@ -14,7 +14,8 @@ import unittest
 
 TREE, PLAIN, THREADED = sys.argv[1:4]
 TWICE = {"clients", "compat", "bounds", "process"}
-# What has no connection of clients, is about a program that asks the broker, or is a test of the tests.
+# Tests without a connection of clients, of programs that ask the broker, and of the tests
+# themselves.
 ONCE = re.compile(r"clients_install|crash_cut_\w+|server_(check|safe_path|install)_test|ctl_\w+|"
                   r"admin_metrics_prometheus|journal_(rows_\w+|schema)_test|server_init_store")
 STARTED = re.compile(rb" started .*pid=(\d+)")

@@ -75,7 +75,7 @@ class Root:
 
 
 class Service:
-    """What systemd does with the unit, as far as that needs no systemd."""
+    """The actions of systemd for the unit, as far as they work without systemd."""
 
     def __init__(self, root):
         keys = re.findall(r"(?m)^([A-Za-z]+)=(.*)$", (root.path / UNIT).read_text())

@@ -381,7 +381,7 @@ static void asking_again_without_a_token_needs_no_memory(void **state)
     (void)close(client);
 }
 
-// Whatever allocation fails: the connection never gets more rights than it has.
+// If any allocation fails, the connection never gets more rights than it has.
 static void without_memory_nothing_is_granted(void **state)
 {
     struct access_bed *bed = *state;

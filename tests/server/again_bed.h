@@ -25,7 +25,7 @@ struct again {
     _Atomic(nsec_t) other_seen_for;      // how long ago it was heard of
     struct introspect_member members[2]; // the loop's
     atomic_bool hand_over;               // has the operator ask for that, once
-    // What the server has told the store.
+    // The calls of the server to the store.
     atomic_uint made; // stores, so far
     atomic_bool handed_over;
     atomic_bool yields; // the latest one

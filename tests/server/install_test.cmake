@@ -1,4 +1,4 @@
-# What is installed where, and that the unit names it. BUILD is a build of the project, STAGE a
+# The installed files, and that the unit names them. BUILD is a build of the project, STAGE a
 # directory to install to.
 
 function(expect_file PATH)
@@ -43,7 +43,7 @@ endif()
 prefix_has(/usr/local /usr/local/etc)
 prefix_has(/opt/tandem /etc/opt/tandem)
 
-# What was edited stays.
+# An edited file stays.
 file(WRITE "${STAGE}/etc/tandem/tandemd.conf" "edited")
 prefix_has(/usr /etc)
 file(READ "${STAGE}/etc/tandem/tandemd.conf" text)

@@ -42,7 +42,7 @@ static void expect_identity(struct tls_bed *bed, const char *subject, const char
     tls_link_close(&link);
 }
 
-static void expect_nobody(struct tls_bed *bed)
+static void expect_no_identity(struct tls_bed *bed)
 {
     struct tls_link link;
 
@@ -57,7 +57,7 @@ static void a_client_that_is_not_asked_shows_no_certificate(void **state)
     struct pair client = make_client(&bed->authority, NULL, 0);
 
     tls_bed_show(bed, &client);
-    expect_nobody(bed);
+    expect_no_identity(bed);
     pair_free(&client);
 }
 
@@ -69,7 +69,7 @@ static void an_optional_certificate_is_kept_with_the_connection(void **state)
         "DNS:worker.example,email:a@b.example,URI:urn:x,IP:10.0.0.1,IP:::1,RID:1.2.3", 0);
 
     ask_for_certificates(bed, TLS_CLIENT_CERTS_OPTIONAL);
-    expect_nobody(bed);
+    expect_no_identity(bed);
     tls_bed_show(bed, &client);
     expect_identity(bed, "CN=client,O=Tandem tests",
                     "DNS:worker.example, email:a@b.example, URI:urn:x, IP Address:10.0.0.1, "

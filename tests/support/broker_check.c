@@ -330,7 +330,7 @@ static void check_buried(struct census *census, const struct queue *queue)
     }
 }
 
-// What is stored of the end of a tree is right.
+// The stored end of a tree is right.
 static void check_tree_end(const struct tree *tree, const struct tree_end *end)
 {
     struct tree_end right = tree_find_end(tree);

@@ -58,7 +58,7 @@ class Client:
 
 
 def yaml(body):
-    """What `stats-job` and the like tell."""
+    """The fields of `stats-job` and the like."""
     pairs = (line.split(": ", 1) for line in body.decode().splitlines()[1:] if ": " in line)
     return {key: value.strip('"') for key, value in pairs}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a broker shows of its jobs, by the words of the protocol, and what of it differs."""
+"""The jobs of a broker as the protocol shows them, and their differences."""
 
 import time
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-// What a dump came to: each row and each damage as a line of text.
+// The contents of a dump: each row and each damage as a line of text.
 struct dump {
     struct dump_read read;
     char text[4096];

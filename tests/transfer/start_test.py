@@ -84,7 +84,7 @@ class OldFormat(Case):
 
 class Starts(Case):
     def leave(self, count=20):
-        """What a beanstalkd has left that was killed."""
+        """The files of a beanstalkd that was killed."""
         server = Reference(self.reference, self.old)
         client = server.client()
         for job in range(count):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of rules share: a broker with a file of rules, and clients that come in all ways
-that a rule can tell apart. TANDEMD is the path of the executable."""
+"""The common parts of the tests of rules: a broker with a file of rules, and clients that come in
+all ways that a rule can tell apart. TANDEMD is the path of the executable."""
 
 import hashlib
 import os
@@ -43,7 +43,7 @@ class AccessCase(TlsCase):
                     "gearman.listen=", "http.listen=", "admin.listen="])
 
     def change(self, broker, rules, said=RELOADED):
-        """What the log says of it."""
+        """The lines of the log about it."""
         count = len(broker.log())
         self.rules.write_text(rules)
         broker.process.send_signal(signal.SIGHUP)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Who may do what by HTTP, by curl and by connections that are kept: rules for all protocols, and
-tokens of http.tokens beside them."""
+"""The rights of HTTP clients, with curl and with persistent connections: rules for all protocols,
+and tokens of http.tokens beside them."""
 
 import hashlib
 import http.client

@@ -2,7 +2,7 @@
 #ifndef TANDEM_TESTS_CLIENTS_LIBGEARMAN_BED_H
 #define TANDEM_TESTS_CLIENTS_LIBGEARMAN_BED_H
 
-// What each test of libgearman stands on: a function name of its own, a client, and workers that
+// The fixture of each libgearman test: a function name of its own, a client, and workers that
 // run in threads. GEARMAN_ADDRESS (host:port) says where the server is. Everything ends with the
 // test.
 
@@ -72,7 +72,7 @@ void expect_done(gearman_client_st *client, const char *function, const char *te
 void submit(gearman_client_st *client, const char *function, const char *key, const char *text,
             gearman_job_handle_t handle);
 
-// What the server tells of a job.
+// The server's report on a job.
 struct told {
     uint32_t is_known, is_running, numerator, denominator, clients;
 };

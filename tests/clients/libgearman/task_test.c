@@ -8,7 +8,7 @@
 
 #define MANY 1000
 
-// What the callbacks of a client were told.
+// The calls of the callbacks of a client.
 struct diary {
     char text[512];
     int created, completed, failed;

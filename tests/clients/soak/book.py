@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the parties of a soak say they did, and whether it adds up.
+"""The reports of the parties of a soak, and the check whether they add up.
 
 Each party writes a line before and after whatever it does, so that its book is true up to the
 moment at which it is killed:

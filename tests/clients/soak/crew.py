@@ -8,7 +8,7 @@ import time
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = {"node": "party.js", "php": "party.php", "perl": "party.pl"}
-# Who takes part: language, role, how many.
+# The parties: language, role, number.
 ROSTER = [
     ("node", "bean-producer", 1), ("php", "bean-producer", 1),
     ("node", "bean-worker", 1), ("php", "bean-worker", 1),

@@ -60,7 +60,7 @@ class Server:
             if key.startswith("current-jobs-"))
 
     def left_over(self):
-        """What should be zero once everybody is gone, and is not."""
+        """The counters that should be zero after all parties have left, and are not."""
         problems = [f"function {name} counts {numbers}"
                     for name, numbers in self.functions().items()
                     if name in QUEUES and any(numbers)]

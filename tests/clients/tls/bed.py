@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of TLS share: brokers with certificates, and clients by Python's ssl. TANDEMD is
-the path of the executable."""
+"""The common parts of the TLS tests: brokers with certificates, and clients by Python's ssl.
+TANDEMD is the path of the executable."""
 
 import contextlib
 import os
@@ -51,7 +51,7 @@ class TlsCase(unittest.TestCase):
 
     def context(self, pair=None, authority=None, least=ssl.TLSVersion.TLSv1_2,
                 most=ssl.TLSVersion.TLSv1_3):
-        """What a client needs, who trusts the authority and shows the pair."""
+        """The context of a client that trusts the authority and shows the pair."""
         context = ssl.create_default_context(cafile=(authority or self.authority).certificate)
         context.minimum_version, context.maximum_version = least, most
         if pair:
@@ -171,7 +171,7 @@ class Records:
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_hostname=HOST)
 
     def staged(self):
-        """What would be sent now; the test sends it."""
+        """The bytes to send now; the test sends them."""
         return self.outgoing.read()
 
     def flush(self):

@@ -35,7 +35,7 @@ class ServerTest(TlsCase):
         self.assertIn("expired",
                       self.refused(self.authority.issue("late", certificates.LOCAL, days=0)))
 
-    def test_a_certificate_that_nobody_vouches_for_is_refused(self):
+    def test_a_certificate_of_an_unknown_authority_is_refused(self):
         self.assertIn("self-signed", self.refused(self.authority.self_signed("alone")))
         stranger = certificates.Authority(self.folder, "stranger")
         self.assertIn("issuer", self.refused(self.server, stranger))
@@ -107,7 +107,7 @@ class ClientTest(TlsCase):
             self.assertIn("tls=TLSv1.3", line)
             self.assertRegex(line, r'subject="?CN=client,O=Tandem tests')
 
-    def test_a_certificate_that_nobody_asks_for_is_not_looked_at(self):
+    def test_a_certificate_that_is_not_requested_is_ignored(self):
         broker = self.start_asking("none")
         for pair in (self.good, self.bad["expired"]):
             client = self.beanstalk(broker, self.context(pair))

@@ -148,7 +148,7 @@ class StallTest(HostileTest):
             self.assert_ended(connection)
             self.assertEqual(why(broker.expect(f"{FAILED}.*protocol=beanstalk.*").string),
                              "timeout")
-            # Who is through has all the time.
+            # After the handshake, the time is not limited.
             self.assertEqual(settled.ask(b"list-tube-used"), b"USING default")
 
     def test_drops_of_a_handshake_do_not_lengthen_its_time(self):

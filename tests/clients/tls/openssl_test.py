@@ -52,7 +52,7 @@ class OpensslTest(TlsCase):
                 str(self.authority.certificate), "-verify_return_error", *map(str, options)]
 
     def said(self, broker, *options, data=b"", protocol="beanstalk"):
-        """What it prints until the broker has answered and hangs up."""
+        """Its output until the broker has answered and closed the connection."""
         done = subprocess.run(self.command(broker, *options, "-ign_eof", protocol=protocol),
                               input=data, timeout=SECONDS, check=False, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)

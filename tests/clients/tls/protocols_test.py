@@ -290,7 +290,7 @@ class EndTest(TlsCase):
 
 
 class ChoiceTest(TlsCase):
-    """What both sides agree on."""
+    """The protocol that both sides agree on."""
 
     def test_an_older_version_than_the_least_is_refused(self):
         broker = self.start("tls.min_version=1.3")
@@ -300,7 +300,7 @@ class ChoiceTest(TlsCase):
         broker.expect(bed.FAILED + ".*protocol=beanstalk")
         self.assert_served(broker)
 
-    def test_nobody_speaks_tls_1_1(self):
+    def test_tls_1_1_is_not_spoken(self):
         broker = self.start()
         context = self.context(least=ssl.TLSVersion.TLSv1, most=ssl.TLSVersion.TLSv1_1)
         context.set_ciphers("ALL:@SECLEVEL=0")

@@ -33,7 +33,7 @@ class ReloadTest(TlsCase):
         shutil.copy(pair.key, self.pair.key)
 
     def reload(self, broker, said=RELOADED):
-        """What the log says of it."""
+        """The lines of the log about it."""
         count = len(broker.log())
         broker.process.send_signal(signal.SIGHUP)
         found = broker.expect(said, count)

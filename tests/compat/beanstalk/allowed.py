@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What may differ between the replies of beanstalkd 1.12 and ours, and why.
+"""The allowed differences between the replies of beanstalkd 1.12 and 1.13 and ours, with reasons.
 
 REPLIES are differences of a whole exchange: a script that meets one names it and spells out both
 answers, so nothing else passes under its name. VALUES are keys of the statistics whose value cannot

@@ -75,7 +75,7 @@ class Sessions:
             self.hear_woken()
 
     #
-    # Who can do what
+    # The actions of each kind of client
     #
 
     def sessions(self):

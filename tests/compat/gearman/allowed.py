@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What may differ between the replies of gearmand 1.1.20 and ours, and why.
+"""The allowed differences between the replies of gearmand 1.1.20 and 1.1.21 and ours, with reasons.
 
 REPLIES are differences of a whole exchange: a script that meets one names it and spells out both
 answers, so nothing else passes under its name. MASKS stand in what scripts expect for what cannot
@@ -61,11 +61,12 @@ REPLIES = {
         "Of the jobs of all functions that have it we tell of the one submitted first, the "
         "reference of the one that it finds first.",
     "no retry":
-        "In 1.1.20 no number of retries is 0; in 2.0 and here 0 is none, and -1 is no limit.",
+        "In 1.1.20 the number of retries cannot be 0; in 2.0 and here 0 means no retry, and -1 "
+        "means unlimited.",
     "long handle":
         "One that is too long is one that no job has; the reference complains of it in WORK_FAIL "
         "only.",
-    # Who is told of what
+    # Reports to clients
     "joined background job":
         "The reference throws it away when the last foreground client that joined it leaves.",
     "status of a late client":

@@ -16,7 +16,7 @@ from shared.bytestream import ANSWER_SECONDS, Silence
 
 MARK = "has all been read?"
 MASK = re.compile("|".join(allowed.MASKS))
-# What a script expects where a server hangs up.
+# The expected reply if a server closes the connection.
 ENDS = "it hangs up"
 # And where it waits for more of something, for ever.
 STUCK = "it says nothing more, whatever it is sent"
@@ -155,7 +155,7 @@ class Stage(BareStage):
 
 
 def as_messages(message):
-    """What a script says, to be sent: a line gets its end, so that it can be read well."""
+    """The bytes of a script: a line gets its end here, so that scripts are easy to read."""
     messages = message if isinstance(message, tuple) and not isinstance(message, Packet) else (
         message,)
     return [part + "\r\n" if isinstance(part, str) and part[:1] != "\0" else part

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What may differ between the answers of gearmand 1.1.20's HTTP plug-in and ours, and why.
+"""The allowed differences between the replies of gearmand 1.1.20's HTTP plug-in and ours, with
+reasons.
 
 HEADERS are differences of answers that are the same in all else: what theirs is and what ours is,
-None where there is none. REPLIES are differences of a whole exchange, which a script names and
+None if it is missing. REPLIES are differences of a whole exchange, which a script names and
 spells out on both sides. Whatever is in these tables must be met.
 """
 

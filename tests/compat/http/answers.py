@@ -10,7 +10,7 @@ HANDLE = "x-gearman-job-handle"
 
 @dataclasses.dataclass
 class Answer:
-    """What scripts compare: the status, what is said of the job, and the body."""
+    """The parts that scripts compare: the status, the fields about the job, and the body."""
 
     status: str
     command: Optional[str] = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a script says with requests, and with workers behind them, to both servers at once.
+"""The requests of a script, and its workers, at both servers at once.
 
 Each request has a connection of its own, since gearmand closes it. A script has servers of its own.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the clients of a script do in any protocol: come, go, and have nothing left to read."""
+"""The clients of a script, for any protocol: they connect, disconnect, and expect no more bytes."""
 
 SHOWN_BYTES = 160
 
@@ -87,7 +87,7 @@ def shown(data):
 
 
 def beside(peers, theirs, ours):
-    """What each of the servers said, one below the other."""
+    """The replies of both servers, one below the other."""
     names = [server.name for server in peers.both()]
     width = max(map(len, names))
     return "\n".join(f"  {name.ljust(width)} {shown(reply)}"

@@ -44,7 +44,7 @@ static int end(void **state)
     return 0;
 }
 
-// What has that id: any address of its own will do.
+// The object with that id: any unique address will do.
 static void *thing_of(uint64_t id)
 {
     return &bed.in[id - BASE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What is UTF-8 and what is not.
+// Valid and invalid UTF-8.
 #include "core/base/utf8.h"
 
 #include <setjmp.h>

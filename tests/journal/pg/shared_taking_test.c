@@ -131,7 +131,7 @@ static void wait_in_full(void *context, nsec_t for_at_most)
     shared_pass(bed, for_at_most);
 }
 
-static void be_woken_by_nobody(struct member *self)
+static void ignore_wakeups(struct member *self)
 {
     self->rows->waits = wait_in_full;
 }
@@ -145,7 +145,7 @@ static void a_standby_waits_no_longer_than_the_lease_lasts(void **state)
     member_kill(&bed->a);
     shared_pass(bed, MSEC(700));
     expires_at = bed->db->expires_at;
-    bed->b.made = be_woken_by_nobody;
+    bed->b.made = ignore_wakeups;
     member_begin(&bed->b);
     assert_int_equal(bed->db->expires_at, expires_at + TTL_FOR);
 }

@@ -22,7 +22,7 @@ static void an_error_that_ends_the_connection_leaves_a_doubt(void **state)
     (void)state;
     assert_int_equal(verdict.outcome, ROWS_DOUBT);
     assert_true(verdict.leave);
-    // Whatever the state is.
+    // For every state.
     verdict = sqlstate_of_error("FATAL", "53100");
     assert_int_equal(verdict.outcome, ROWS_DOUBT);
     assert_true(verdict.leave);

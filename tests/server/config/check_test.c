@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// What --check-config finds before a start would, and what a start and a reload refuse.
+// The errors that --check-config finds before a start would, and those that a start and a reload
+// refuse.
 #include "tests/server/server_cmocka.h"
 #include "tests/server/server_sandbox.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What [queue GLOB] says of an endpoint.
+// The keys of [queue GLOB] for an endpoint.
 
 #include "core/base/log.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-// What [schedule NAME] says, and how it reaches the schedules of the process.
+// The keys of [schedule NAME], and how they reach the schedules of the process.
 #include "server/config/schedule_section.h"
 
 #include "core/broker.h"

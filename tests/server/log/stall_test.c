@@ -23,7 +23,7 @@ enum { REFUSED = 10000 };
 #define PUT "put 0 0 10 1\r\nx\r\n"
 #define REFUSAL "DRAINING\r\n"
 
-// What the log says behind `*from`, which moves on, of a process that is not read otherwise: the
+// The log behind `*from`, which moves on, of a process that is not read otherwise: the
 // number behind the words.
 static unsigned long read_until(int output, const char *words)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What time does: time to run, the warning before its end, delays, timeouts.
+"""The effects of time: time to run, the warning before its end, delays, timeouts.
 
 Waits are real. Where something must happen before the end of one, it is of some seconds; where a
 job must be in its last second, on which the protocol insists, a touch restarts that second.

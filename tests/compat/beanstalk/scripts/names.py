@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a tube may be called."""
+"""The valid names of tubes."""
 
 BAD = "BAD_FORMAT"
 EVERY_BYTE = "azAZ09-+/;.$_()"

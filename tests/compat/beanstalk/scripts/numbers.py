@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is a number, and how large it may be."""
+"""The valid numbers and their limits."""
 
 BAD = "BAD_FORMAT"
 NOT_FOUND = "NOT_FOUND"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a worker says it can do, under which name, and the order in which it is served."""
+"""The functions of a worker, its name, and the order of its jobs."""
 
 from gearman.packets import (ALL_YOURS, CANT_DO, CAN_DO, CAN_DO_TIMEOUT, ECHO_REQ, ECHO_RES,
                              GRAB_JOB, JOB_ASSIGN, JOB_CREATED, NO_JOB, RESET_ABILITIES,
@@ -25,7 +25,7 @@ def abilities_are_listed_newest_first(stage):
     a.ask("workers", Lines(NOBODY, NOBODY, NOBODY))
 
 
-def functions_go_when_nobody_can_do_them(stage):
+def functions_go_with_their_last_worker(stage):
     a, w = stage.client(), stage.worker("f", "g", "h")
     a.ask(SUBMIT_JOB_BG("h", "", "x"), JOB_CREATED("#1"))
     a.ask("status", Lines("f\t0\t0\t1", "g\t0\t0\t1", "h\t1\t0\t1"))

@@ -50,7 +50,7 @@ def all_sleeping_workers_are_woken(stage):
     v.ask(GRAB_JOB(), NO_JOB())
 
 
-def job_of_another_function_wakes_nobody(stage):
+def job_of_another_function_wakes_no_worker(stage):
     c, w = stage.client(), stage.worker("f")
     w.tell(PRE_SLEEP())
     c.ask(SUBMIT_JOB_BG("g", "", "x"), JOB_CREATED("#1"))
@@ -93,7 +93,7 @@ def worker_without_functions_is_never_woken(stage):
     w.tell(PRE_SLEEP())
 
 
-def function_that_was_given_up_wakes_nobody(stage):
+def function_that_was_given_up_wakes_no_worker(stage):
     c, v, w = stage.client(), stage.worker("f", "g"), stage.worker("f")
     v.tell(PRE_SLEEP(), CANT_DO("f"))
     w.tell(PRE_SLEEP(), RESET_ABILITIES())
@@ -120,7 +120,7 @@ def work_that_waits_wakes_a_worker_that_learns_it_asleep(stage):
     w.ask(GRAB_JOB(), JOB_ASSIGN("#1", "g", "x"))
 
 
-def duplicate_of_a_waiting_job_wakes_nobody(stage):
+def duplicate_of_a_waiting_job_wakes_no_worker(stage):
     c, w = stage.client(), stage.worker("f")
     c.ask(SUBMIT_JOB_BG("f", "u", "x"), JOB_CREATED("#1"))
     w.ask(GRAB_JOB(), JOB_ASSIGN("#1", "f", "x"))

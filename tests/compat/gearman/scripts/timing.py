@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What time does: the limit of CAN_DO_TIMEOUT, and jobs for a moment in the future.
+"""The effects of time: the limit of CAN_DO_TIMEOUT, and jobs for a moment in the future.
 
 The shortest limit that both servers know is a second. Where a worker must act before its limit is
 over, that is longer.
@@ -144,7 +144,7 @@ def job_of_the_future_starts_when_it_is_due(stage):
     c.ask("status", Lines("f\t0\t0\t1"))
 
 
-def job_of_the_future_wakes_nobody_before_it_is_due(stage):
+def job_of_the_future_wakes_no_worker_before_it_is_due(stage):
     c, w = stage.client(), stage.worker("f")
     w.tell(PRE_SLEEP())
     c.ask(SUBMIT_JOB_EPOCH("f", "", FAR, "x"), JOB_CREATED("#1"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a worker reports of a job, and what comes of it."""
+"""The reports of a worker about a job, and their effects."""
 
 from gearman.packets import (CANT_DO, ECHO_REQ, ECHO_RES, GET_STATUS, GRAB_JOB, GRAB_JOB_ALL,
                              GRAB_JOB_UNIQ, JOB_ASSIGN, JOB_ASSIGN_UNIQ, JOB_CREATED, NO_JOB,
@@ -109,7 +109,7 @@ def only_the_holder_reports(stage):
     c.hear(WORK_COMPLETE("#1", "r"))
 
 
-def nobody_reports_of_a_job_that_is_not_running(stage):
+def reports_of_a_job_that_is_not_running_are_refused(stage):
     c, w = stage.client(), stage.worker("f")
     c.ask(SUBMIT_JOB("f", "u", "x"), JOB_CREATED("#1"))
     _assert_reports_are_refused(w, "#1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What becomes of a job that a request waits for."""
+"""The end of a job that a request waits for."""
 
 from gearman.packets import (JOB_CREATED, SUBMIT_JOB, WORK_COMPLETE, WORK_DATA, WORK_EXCEPTION,
                              WORK_FAIL, WORK_STATUS, WORK_WARNING)
@@ -59,7 +59,7 @@ def exception_is_told_as_gearmand_tells_it(stage):
         r.hear(Answer("200 OK", "WORK_EXCEPTION", f"#{job}", why))
 
 
-def failure_of_a_background_job_is_told_to_nobody(stage):
+def failure_of_a_background_job_is_not_reported(stage):
     w = stage.worker("f")
     stage.ask(post_bg("/f", "x"), created("#1"))
     w.take("#1", "f", "x")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is a request, and what is none."""
+"""Valid and invalid requests."""
 
 from gearman.pair import ENDS, STUCK
 from gearman.packets import GRAB_JOB, NO_JOB
