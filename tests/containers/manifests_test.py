@@ -3,9 +3,14 @@
 
 import copy
 import json
+import os
+import subprocess
+import tempfile
 import unittest
 
 import manifests
+
+PROMTOOL = os.environ.get("PROMTOOL", "promtool")
 
 
 def pod_of(documents):
@@ -76,6 +81,21 @@ class Compose(unittest.TestCase):
             document = copy.deepcopy(self.document)
             change(document)
             self.assertNotEqual(list(manifests.compose_faults(document)), [])
+
+    @unittest.skipUnless(os.path.exists(PROMTOOL), "promtool is not installed")
+    def test_prometheus_accepts_its_configuration(self):
+        prometheus = self.document["services"]["prometheus"]
+        each, = prometheus["configs"]
+        rules, = [volume.split(":")[:2] for volume in prometheus["volumes"]
+                  if volume.startswith(".")]
+        text = self.document["configs"][each["source"]]["content"]
+        self.assertIn(rules[1], text)
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            file.write(text.replace(rules[1], str(manifests.COMPOSE.parent / rules[0])))
+            file.flush()
+            done = subprocess.run([PROMTOOL, "check", "config", file.name], capture_output=True,
+                                  text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_grafana_finds_the_dashboard_and_its_source(self):
         grafana = self.document["services"]["grafana"]
