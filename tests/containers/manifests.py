@@ -92,6 +92,9 @@ def volume_faults(documents, spec):
 def compose_faults(document):
     yield from schema_faults(document, "compose")
     for name, service in document["services"].items():
+        # Compose copies files with a content into the container, and cannot if its root is read-only.
+        if service.get("configs") and service.get("read_only"):
+            yield f"{name}: configs and read_only"
         for each in service.get("configs", ()):
             if each["source"] not in document["configs"]:
                 yield f"{name}: no config {each['source']}"

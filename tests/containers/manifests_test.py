@@ -77,6 +77,7 @@ class Compose(unittest.TestCase):
                        lambda all: all["services"]["tandem"]["volumes"].append("other:/other"),
                        lambda all: all["services"]["grafana"]["volumes"].append("./x.json:/x.json"),
                        lambda all: all["configs"].pop("worker"),
+                       lambda all: all["services"]["worker"].update(read_only=True),
                        lambda all: all["services"]["tandem"].update(ports=["0.0.0.0:1:1"])):
             document = copy.deepcopy(self.document)
             change(document)
