@@ -9,7 +9,8 @@ class BeaneaterTest < Minitest::Test
   def setup
     @clients = []
     @client = connect
-    @name = "beaneater-#{Process.pid}-#{name}"
+    # Beaneater 1.1.3 replaces -, : and ~ in the values of statistics, and so in names of tubes.
+    @name = "beaneater_#{Process.pid}_#{name}"
     @tube = @client.tubes[@name]
   end
 
