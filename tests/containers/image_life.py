@@ -141,6 +141,12 @@ class Container:
         self.process.stderr.close()
         return code
 
+    def kill(self):
+        """Without its first process, which has another user, unshare could not end the others."""
+        if self.process.poll() is None:
+            os.kill(self.first(), signal.SIGKILL)
+            self.ends()
+
     def stop(self):
         """The exit code after the image's signal to stop."""
         os.kill(self.first(), getattr(signal, IMAGE.get("StopSignal", "SIGTERM")))
@@ -162,7 +168,7 @@ class Life(unittest.TestCase):
 
     def container(self, *words, volume=None, **more):
         made = Container(volume or self.volume, *words, **more)
-        self.addCleanup(lambda: made.process.poll() is None and made.process.kill())
+        self.addCleanup(made.kill)
         return made
 
     def good(self, container, *words, **more):
