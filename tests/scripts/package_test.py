@@ -93,6 +93,8 @@ class Package(unittest.TestCase):
         depends = run("dpkg-deb", "--field", self.path, "Depends")
         for package in ("adduser", "libc6", "libevent-core", "libssl3", "tzdata"):
             self.assertRegex(depends, rf"(^|, ){package}")
+        self.assertEqual(run("dpkg-deb", "--field", self.path, "Recommends").strip(),
+                         "ca-certificates")
 
     def test_the_unit_starts_the_program_with_the_configuration(self):
         unit = (self.root / "usr/lib/systemd/system/tandemd.service").read_text()
