@@ -13,6 +13,9 @@ One more shows only now and then and is kept from showing: see wait_for_timeouts
 
 import re
 
+# Of REPLIES, those that beanstalkd 1.13 does not have any more.
+MENDED_IN_113 = {"strict timeout"}
+
 REPLIES = {
     "second CR in a line":
         "The reference looks at a line's first CR only and hangs when no LF follows it.",

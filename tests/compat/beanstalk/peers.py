@@ -5,6 +5,7 @@ A connection knows of the protocol only how long a reply is; what is in it is ju
 """
 
 import re
+import subprocess
 import time
 
 from shared.bytestream import ANSWER_SECONDS, ByteStream, Silence
@@ -38,10 +39,16 @@ def start_reference(path, max_job_size):
     return server
 
 
-def start_tandem(path, max_job_size):
-    """With names in statistics as 1.12 shows them; otherwise they are in quotes, as in 1.13."""
+def is_113(reference):
+    """Whether that beanstalkd is 1.13 or later, whose statistics have names in quotes."""
+    version = subprocess.run([reference, "-v"], capture_output=True, check=True).stdout
+    return tuple(map(int, re.findall(rb"\d+", version)[:2])) >= (1, 13)
+
+
+def start_tandem(path, max_job_size, quote_names):
     server = BeanstalkServer("tandemd")
-    server.start_tandem(path, "beanstalk", max_job_size=max_job_size, quote_names="no")
+    server.start_tandem(path, "beanstalk", max_job_size=max_job_size,
+                        quote_names="yes" if quote_names else "no")
     return server
 
 
@@ -60,8 +67,9 @@ class Peers(Pair):
     """Both servers."""
 
     def __init__(self, options, max_job_size=65535):
+        self.is_113 = is_113(options.reference)
         super().__init__(lambda: start_reference(options.reference, max_job_size),
-                         lambda: start_tandem(options.tandemd, max_job_size))
+                         lambda: start_tandem(options.tandemd, max_job_size, self.is_113))
 
 
 class Watcher:
