@@ -14,7 +14,8 @@ import sys
 # In place of the configuration of the machine.
 CONFIG = "[req]\ndistinguished_name = name\n[name]\n"
 KEY = "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"
-AUTHORITY = "basicConstraints=critical,CA:TRUE"
+# Python 3.13 refuses an authority without the second.
+AUTHORITY = "basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign,cRLSign"
 LOCAL = "DNS:localhost,IP:127.0.0.1"
 
 
@@ -46,8 +47,7 @@ class Authority(Pair):
         self.config = self.folder / "openssl.cnf"
         self.config.write_text(CONFIG)
         if not self.certificate.exists():
-            self.sign_itself(self, f"/O=Tandem tests/CN={name}", AUTHORITY,
-                             "keyUsage=critical,keyCertSign,cRLSign")
+            self.sign_itself(self, f"/O=Tandem tests/CN={name}", *AUTHORITY)
 
     def sign_itself(self, pair, subject, *extensions):
         added = [word for extension in extensions for word in ("-addext", extension)]

@@ -41,7 +41,7 @@ class ServerTest(TlsCase):
         self.assertIn("issuer", self.refused(self.server, stranger))
 
     def test_authorities_between_are_sent_with_the_certificate(self):
-        self.authority.issue("between", extensions=[certificates.AUTHORITY])
+        self.authority.issue("between", extensions=certificates.AUTHORITY)
         between = certificates.Authority(self.folder, "between")
         server = between.issue_server("below")
         chain = server.certificate.read_bytes() + between.certificate.read_bytes()
