@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct zone *open_zone(const char *name)
 {
@@ -91,8 +92,12 @@ static void zone_names_that_look_like_offsets_mean_those_of_the_database(void **
     (void)state;
     // The database itself documents that the sign is reversed, as in POSIX.
     in("Etc/GMT+2", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 02:00,2026-03-30 02:00");
-    in("GMT+0", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 00:00");
-    in("EST5EDT", "30 2 * * *", "2026-03-27 00:00", "2026-03-27 06:30");
+    in("Etc/GMT+0", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 00:00");
+    // Debian 13 has names without a region in a package of their own.
+    if (access("/usr/share/zoneinfo/EST5EDT", F_OK) == 0) {
+        in("GMT+0", "0 0 * * *", "2026-03-28 12:00", "2026-03-29 00:00");
+        in("EST5EDT", "30 2 * * *", "2026-03-27 00:00", "2026-03-27 06:30");
+    }
 }
 
 static void utc_needs_no_database(void **state)
