@@ -20,9 +20,13 @@ class Example(unittest.TestCase):
             path = pathlib.Path(folder) / "keepalived.conf"
             path.write_text(text)
             pathlib.Path(folder).chmod(0o755)
-            return subprocess.run([os.environ["KEEPALIVED"], "--config-test", "--log-console",
+            done = subprocess.run([os.environ["KEEPALIVED"], "--config-test", "--log-console",
                                    "--use-file", str(path)],
                                   capture_output=True, text=True, timeout=60, **who)
+        # From 2.3 on, it reads a file of its package below /etc.
+        if "build config options file" in done.stdout + done.stderr:
+            self.skipTest("this keepalived must be installed")
+        return done
 
     def example(self):
         there = [name for name in os.listdir("/sys/class/net") if name != "lo"]
