@@ -8,7 +8,7 @@ import time
 
 from broker import allow_open_files
 from case import ANSWER, JOBS, KIB, MIB, QUESTION, SANITIZED, BoundsCase, chunks_for
-from client import Client
+from client import Client, Silence
 
 MAX = 64 * MIB if SANITIZED else 256 * MIB
 # Resident memory may be this at most.
@@ -95,12 +95,17 @@ class Limits(BoundsCase):
         self.leave()
         self.until(lambda: "memory_short" not in self.broker.log() or
                    "memory_eased" in self.broker.log(), 60, "memory is freed")
-        client = Client(self.broker.port)
-        self.addCleanup(client.close)
 
         def accepted():
-            client.send(b"put 0 0 60 1\r\nx\r\n")
-            return client.answer().startswith(b"INSERTED")
+            client = Client(self.broker.port)
+            try:
+                client.send(b"put 0 0 60 1\r\nx\r\n")
+                return client.answer().startswith(b"INSERTED")
+            except (ConnectionError, Silence):
+                # Memory was short once more, and the broker closes connections.
+                return False
+            finally:
+                client.close()
 
         self.until(accepted, 60, "a job is accepted again")
 
