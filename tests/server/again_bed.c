@@ -295,6 +295,9 @@ static void *run(void *context)
                                        .ready = told_ready,
                                        .context = again};
 
+    // ThreadSanitizer loses a signal that arrives before or in the thread's first call that may
+    // block: it allocates the thread's state of signals there.
+    (void)poll(NULL, 0, 0);
     again->ended = server_open(&again->server, &start, &again->why);
     if (again->ended == EXIT_REASON_NONE && server_is_up(&again->server)) {
         again->ended = server_run(&again->server, &again->why);
