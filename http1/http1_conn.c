@@ -227,6 +227,14 @@ static enum step refuse_head(struct http1_conn *conn, unsigned status, const cha
     return STEP_ON;
 }
 
+static enum step refuse_bad_head(struct http1_conn *conn, struct slice input)
+{
+    return refuse_head(conn, 400,
+                       wrong_protocol_is_proxy(conn->wire, input)
+                           ? WRONG_PROTOCOL_PROXY
+                           : "the head of the request is malformed");
+}
+
 // Before the first line of a head. STEP_ON: a head follows.
 static enum step step_before_head(struct http1_conn *conn, struct feed_turn *turn)
 {
@@ -275,7 +283,7 @@ static enum step step_head(struct http1_conn *conn, struct feed_turn *turn)
         }
         return STEP_MORE;
     case HTTP1_HEAD_BAD:
-        return refuse_head(conn, 400, "the head of the request is malformed");
+        return refuse_bad_head(conn, turn->input);
     case HTTP1_HEAD_VERSION:
         return refuse_head(conn, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
     case HTTP1_HEAD_LONG:

@@ -37,8 +37,9 @@ static APART const char *bean_long_line_end(const struct bean_conn *conn, struct
     return bean_line_end(slice_of(input.ptr, *more ? input.len : most));
 }
 
-// Takes the line and its CRLF off the input. False: it is the first line and an HTTP request; a
-// browser was tricked into sending it, so no command in it may be carried out.
+// Takes the line and its CRLF off the input. False: it is the first line and not a command. It is
+// an HTTP request, which a browser was tricked into sending, so no command in it may be carried
+// out; or a head of the PROXY protocol.
 static bool bean_take_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)
 {
     bool first = !conn->first_line_done;
@@ -47,9 +48,13 @@ static bool bean_take_line(struct bean_conn *conn, struct feed_turn *turn, struc
     conn->first_line_done = true;
     if (first && wrong_protocol_in_line(conn->wire, line)) {
         conn->state = BEAN_FINISHED;
-        return false;
+    } else if (first &&
+               wrong_protocol_is_proxy(
+                   conn->wire, slice_of(line.ptr, (size_t)(slice_end(turn->input) - line.ptr)))) {
+        bean_refuse(conn->wire, BEAN_BAD_FORMAT);
+        conn->state = BEAN_FINISHED;
     }
-    return true;
+    return conn->state != BEAN_FINISHED;
 }
 
 static enum step bean_run_line(struct bean_conn *conn, struct feed_turn *turn, struct slice line)

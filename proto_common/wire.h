@@ -90,6 +90,8 @@ struct wire_host {
     // Logs, at level warn, that the peer has begun TLS on a port without TLS, with its address and
     // the protocol. The number of these log lines is limited.
     void (*tls_hello)(const struct wire *wire);
+    // The same for a peer that has begun with a head of the PROXY protocol.
+    void (*proxy_head)(const struct wire *wire);
     // Identifies the caller of the connection. An invalid token counts against the peer's address.
     // May be called at any time except from within `open` and `close`.
     struct wire_caller (*identify)(struct wire *wire, const struct wire_claim *claim);
@@ -186,6 +188,11 @@ static inline bool wire_is_local(const struct wire *wire)
 static inline void wire_tls_hello(const struct wire *wire)
 {
     wire->host->tls_hello(wire);
+}
+
+static inline void wire_proxy_head(const struct wire *wire)
+{
+    wire->host->proxy_head(wire);
 }
 
 static inline void wire_peer(const struct wire *wire, char *text)

@@ -8,8 +8,13 @@
 // beginning and the end of the first line of a connection, and closes the connection without a
 // reply.
 //
-// Both functions log, at level debug, why the connection is closed. TLS is also reported to the
-// host, which logs it, because a wrong port or setting would otherwise not be noticed.
+// A proxy that names its client by the PROXY protocol expects no reply to that. If it were taken
+// for a command, each later reply would seem to belong to the command before. The front-end replies
+// with an error and closes the connection.
+//
+// The functions log, at level debug, why the connection is closed. TLS and the PROXY protocol are
+// also reported to the host, which logs it, because a wrong port or setting would otherwise not be
+// noticed.
 
 #include "core/base/slice.h"
 
@@ -40,5 +45,13 @@ static inline bool wrong_protocol_at_start(const struct wire *wire, struct slice
 // Whether the first line of a connection, without CR and LF, is a request line of HTTP. The last
 // bytes of the line are enough.
 bool wrong_protocol_in_line(const struct wire *wire, struct slice line);
+
+// The message to the peer, where the protocol has room for one.
+#define WRONG_PROTOCOL_PROXY                                                                       \
+    "this address expects no PROXY protocol: its listen address has no proxy: in front"
+
+// Whether the first input of a connection, from the first line on, is a head of the PROXY protocol,
+// version 1 or 2. Empty lines in front of it may be missing.
+bool wrong_protocol_is_proxy(const struct wire *wire, struct slice input);
 
 #endif

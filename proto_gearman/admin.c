@@ -7,6 +7,7 @@
 #include "core/base/digits.h"
 #include "core/base/log.h"
 #include "core/operate.h"
+#include "proto_common/wrong_protocol.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,12 @@ static void gear_text_value(struct gear_conn *conn, struct slice value)
 static void gear_text_forbidden(struct gear_conn *conn)
 {
     gear_text_reply(conn, SLICE("ERR FORBIDDEN Not+allowed\r\n"));
+}
+
+void gear_refuse_proxy(struct gear_conn *conn)
+{
+    gear_text_reply(conn, SLICE("ERR PROXY_PROTOCOL " WRONG_PROTOCOL_PROXY "\r\n"));
+    wire_refused(conn->wire, REFUSAL_BAD);
 }
 
 static bool gear_word_is(struct slice word, const char *name)

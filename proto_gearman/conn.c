@@ -62,6 +62,11 @@ static enum step gear_line_step(struct gear_conn *conn, struct feed_turn *turn, 
         conn->state = GEAR_FINISHED;
     } else if (first && wrong_protocol_in_line(conn->wire, line)) {
         conn->state = GEAR_FINISHED;
+    } else if (first &&
+               wrong_protocol_is_proxy(
+                   conn->wire, slice_of(line.ptr, (size_t)(slice_end(turn->input) - line.ptr)))) {
+        gear_refuse_proxy(conn);
+        conn->state = GEAR_FINISHED;
     } else {
         gear_admin(conn, line);
     }

@@ -19,6 +19,9 @@
 // GEAR_DROPPING, in which the reply will be made.
 void gear_admin(struct gear_conn *conn, struct slice line);
 
+// Replies that no head of the PROXY protocol is expected.
+void gear_refuse_proxy(struct gear_conn *conn);
+
 // GEAR_DROPPING: deletes the next jobs, and replies after the last.
 enum step gear_drop_step(struct gear_conn *conn, struct feed_turn *turn);
 

@@ -307,6 +307,7 @@ static const struct wire_host conn_host = {
     .shut = conn_wire_shut,
     .peer = conn_wire_peer,
     .tls_hello = conn_log_tls_hello,
+    .proxy_head = conn_log_proxy_head,
     .identify = conn_wire_identify,
     .is_local = conn_wire_is_local,
     .overflows = conn_wire_overflows,

@@ -17,16 +17,30 @@ static const char *conn_protection(const struct conn *conn)
     return transport->protection ? transport->protection(conn_transport_own(conn)) : NULL;
 }
 
+// A line of that kind, which names the client.
+static void conn_log_client(const struct conn *conn, const char *event, enum limited_log kind)
+{
+    char peer[WIRE_PEER_MAX];
+
+    if (turn_may_log(conn_turn(conn), kind)) {
+        wire_peer(&conn->wire, peer);
+        log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("peer", peer),
+                 log_string("protocol", conn->service->frontend->name));
+    }
+}
+
 void conn_log_tls_hello(const struct wire *wire)
 {
     const struct conn *conn = conn_of_wire(wire);
-    char peer[WIRE_PEER_MAX];
 
-    if (!conn_protection(conn) && turn_may_log(conn_turn(conn), LIMITED_LOG_TLS_HELLO)) {
-        wire_peer(wire, peer);
-        log_warn("tls_on_plain_port", log_number("conn", (int64_t)wire->number),
-                 log_string("peer", peer), log_string("protocol", conn->service->frontend->name));
+    if (!conn_protection(conn)) {
+        conn_log_client(conn, "tls_on_plain_port", LIMITED_LOG_TLS_HELLO);
     }
+}
+
+void conn_log_proxy_head(const struct wire *wire)
+{
+    conn_log_client(conn_of_wire(wire), "proxy_head_unexpected", LIMITED_LOG_PROXY_HEAD);
 }
 
 void conn_log_too_large(const struct wire *wire, const char *what, uint64_t size,
@@ -173,25 +187,14 @@ void conn_log_caller(const struct conn *conn, struct slice token, struct slice r
     log_write(LOG_LEVEL_DEBUG, "caller", fields, role.len > 0 ? 3 : 2);
 }
 
-static void conn_log_token(const struct conn *conn, const char *event, enum limited_log kind)
-{
-    char peer[WIRE_PEER_MAX];
-
-    if (turn_may_log(conn_turn(conn), kind)) {
-        wire_peer(&conn->wire, peer);
-        log_warn(event, log_number("conn", (int64_t)conn->wire.number), log_string("peer", peer),
-                 log_string("protocol", conn->service->frontend->name));
-    }
-}
-
 void conn_log_wrong_token(const struct conn *conn)
 {
-    conn_log_token(conn, "wrong_token", LIMITED_LOG_TOKEN);
+    conn_log_client(conn, "wrong_token", LIMITED_LOG_TOKEN);
 }
 
 void conn_log_delayed_token(const struct conn *conn)
 {
-    conn_log_token(conn, "token_delayed", LIMITED_LOG_TOKEN_DELAYED);
+    conn_log_client(conn, "token_delayed", LIMITED_LOG_TOKEN_DELAYED);
 }
 
 void conn_log_access_lost(const struct conn *conn)

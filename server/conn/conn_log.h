@@ -38,4 +38,7 @@ void conn_log_command(const struct wire *wire, struct slice command, struct slic
 // Logs that the peer began TLS on a connection without TLS.
 void conn_log_tls_hello(const struct wire *wire);
 
+// Logs that the peer began with a head of the PROXY protocol on an address that expects none.
+void conn_log_proxy_head(const struct wire *wire);
+
 #endif

@@ -169,6 +169,20 @@ static bool tls_begin(int fd, void *own, void *shared)
     return true;
 }
 
+// Whether the peer has begun with a head of the PROXY protocol.
+static bool tls_hello_is_proxy(const struct tls_conn *conn)
+{
+    static const struct slice starts[] = {{"PROXY ", 6}, {"\r\n\r\n\0", 5}};
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        if (conn->first_len >= starts[i].len &&
+            memcmp(conn->first, starts[i].ptr, starts[i].len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Sets the reason of a failed handshake, by OpenSSL's first error. A peer that closes without
 // having sent a byte, such as a port scan or health check, is not reported.
 static void tls_explain(const struct tls_conn *conn, int failure, int error, struct error_text *why)
@@ -182,7 +196,9 @@ static void tls_explain(const struct tls_conn *conn, int failure, int error, str
         return;
     }
     if (conn->hello == TLS_HELLO_PLAIN) {
-        error_set(why, "plain text on a TLS port");
+        error_set(why, tls_hello_is_proxy(conn)
+                           ? "the PROXY protocol at an address without proxy: in front of tls:"
+                           : "plain text on a TLS port");
     } else if (conn->hello == TLS_HELLO_OTHER) {
         error_set(why, "not a TLS hello");
     } else if (ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING ||

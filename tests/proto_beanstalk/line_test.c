@@ -157,6 +157,27 @@ static void a_tls_hello_is_disconnected_without_a_reply(void **state)
     assert_int_equal(rig_tls_hellos(t->rig), 1);
 }
 
+static void a_proxy_head_is_refused_and_disconnected(void **state)
+{
+    struct bean *t = *state;
+    struct peer *cut = peer_new(t->rig);
+
+    says(t->a, "PROXY TCP4 10.1.2.3 10.0.0.1 1234 11300\r\nput 0 0 10 1\r\na\r\n",
+         "BAD_FORMAT\r\n");
+    assert_true(peer_closed(t->a));
+    says(t->b, "PROXY UNKNOWN\r\nput 0 0 10 1\r\na\r\n", "BAD_FORMAT\r\n");
+    assert_true(peer_closed(t->b));
+    peer_send(t->c, SLICE("\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\1\2\3\x0a\0\0\1\4\xd2\x2c\x24"
+                          "put 0 0 10 1\r\na\r\n"));
+    says(t->c, "", "BAD_FORMAT\r\n");
+    assert_true(peer_closed(t->c));
+    assert_int_equal(rig_proxy_heads(t->rig), 3);
+    // Only the first line is checked.
+    says(cut, "list-tube-used\r\nPROXY UNKNOWN\r\n", "USING default\r\nUNKNOWN_COMMAND\r\n");
+    assert_int_equal(rig_proxy_heads(t->rig), 3);
+    peer_free(cut);
+}
+
 static void a_debug_log_says_why_another_protocol_is_disconnected(void **state)
 {
     struct bean *t = *state;
@@ -208,6 +229,7 @@ int main(void)
         BEAN(a_slow_browser_is_disconnected),
         BEAN(only_the_first_line_identifies_a_browser),
         BEAN(a_tls_hello_is_disconnected_without_a_reply),
+        BEAN(a_proxy_head_is_refused_and_disconnected),
         BEAN(a_debug_log_says_why_another_protocol_is_disconnected),
         BEAN(quit_ends_the_connection_after_the_earlier_answers),
         cmocka_unit_test_setup_teardown(the_budget_bounds_the_commands_of_one_turn,

@@ -169,7 +169,8 @@ size_t peer_kept(const struct peer *peer);
 size_t peer_holds(const struct peer *peer);
 unsigned rig_refusals(const struct rig *rig, enum refusal_kind refusal);
 
-// The number of TLS handshakes that front-ends have reported.
+// The number of TLS handshakes, and of heads of the PROXY protocol, that front-ends have reported.
 unsigned rig_tls_hellos(const struct rig *rig);
+unsigned rig_proxy_heads(const struct rig *rig);
 
 #endif

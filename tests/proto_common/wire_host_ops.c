@@ -53,6 +53,12 @@ static void on_tls_hello(const struct wire *wire)
     ((const struct peer *)(const void *)wire)->rig->tls_hellos++;
 }
 
+static void on_proxy_head(const struct wire *wire)
+{
+    ENSURE(wire->number > 0);
+    ((const struct peer *)(const void *)wire)->rig->proxy_heads++;
+}
+
 static struct wire_caller on_identify(struct wire *wire, const struct wire_claim *claim)
 {
     struct peer *peer = (void *)wire;
@@ -104,6 +110,7 @@ const struct wire_host wire_host_ops = {.wake = on_wake,
                                         .shut = on_shut,
                                         .peer = on_peer,
                                         .tls_hello = on_tls_hello,
+                                        .proxy_head = on_proxy_head,
                                         .identify = on_identify,
                                         .is_local = on_is_local,
                                         .overflows = on_overflows,
@@ -118,6 +125,11 @@ struct rig_too_large rig_too_large(const struct rig *rig)
 unsigned rig_tls_hellos(const struct rig *rig)
 {
     return rig->tls_hellos;
+}
+
+unsigned rig_proxy_heads(const struct rig *rig)
+{
+    return rig->proxy_heads;
 }
 
 bool rig_logged_too_large(struct rig *rig, uint64_t size, const char *setting)

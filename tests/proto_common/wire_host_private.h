@@ -36,6 +36,7 @@ struct rig {
     struct wire_callers callers;
     unsigned refusals[REFUSAL_COUNT];
     unsigned tls_hellos;
+    unsigned proxy_heads;
     struct rig_too_large too_large;
 };
 

@@ -82,6 +82,25 @@ static void a_tls_hello_is_not_answered(void **state)
     assert_int_equal(rig_tls_hellos(t->rig), 2);
 }
 
+static void a_proxy_head_is_refused_and_disconnected(void **state)
+{
+    struct slice told =
+        SLICE("ERR PROXY_PROTOCOL this address expects no PROXY protocol: its listen "
+              "address has no proxy: in front\r\n");
+    struct gear *t = *state;
+
+    gear_says(t->a, SLICE("PROXY TCP4 10.1.2.3 10.0.0.1 1234 4730\r\ncreate function evil\n"),
+              told);
+    gear_says(t->b,
+              SLICE("\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\1\2\3\x0a\0\0\1\4\xd2\x2c\x24"
+                    "\0REQ\0\0\0\x10\0\0\0\0"),
+              told);
+    is_closed_unanswered(t, t->a);
+    is_closed_unanswered(t, t->b);
+    assert_int_equal(rig_proxy_heads(t->rig), 2);
+    assert_int_equal(rig_refusals(t->rig, REFUSAL_BAD), 2);
+}
+
 static void only_the_first_message_is_checked(void **state)
 {
     struct gear *t = *state;
@@ -117,6 +136,7 @@ int main(void)
         GEAR(a_request_of_any_length_is_not_answered),
         GEAR(a_request_is_noticed_whatever_its_pieces),
         GEAR(a_tls_hello_is_not_answered),
+        GEAR(a_proxy_head_is_refused_and_disconnected),
         GEAR(only_the_first_message_is_checked),
         GEAR(a_debug_log_says_why_another_protocol_gets_no_reply),
     };

@@ -265,6 +265,30 @@ static void tls_hello_is_closed_unanswered_at_its_first_byte(void **state)
     peer_free(later);
 }
 
+static void a_proxy_head_is_refused_with_the_reason(void **state)
+{
+    static const struct slice heads[] = {
+        {"PROXY TCP4 10.1.2.3 10.0.0.1 1234 8080\r\n", 41},
+        {"PROXY UNKNOWN\r\n", 15},
+        {"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\1\2\3\x0a\0\0\1\4\xd2\x2c\x24\r\n", 30},
+    };
+    struct web *t = *state;
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        struct peer *peer = peer_new(t->rig);
+        struct http_answer answer;
+        struct slice heard;
+
+        peer_send(peer, heads[i]);
+        heard = peer_ask(peer, SLICE("OPTIONS / HTTP/1.1\r\n" HELD "\r\n"));
+        assert_true(http_take(&heard, false, &answer));
+        assert_int_equal(answer.status, 400);
+        assert_non_null(strstr(answer.body.ptr, "no PROXY protocol"));
+        assert_int_equal(rig_proxy_heads(t->rig), i + 1);
+        peer_free(peer);
+    }
+}
+
 static void headers_that_are_malformed_are_refused(void **state)
 {
     ALL_ARE_REFUSED(*state, headers);
@@ -318,6 +342,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HTTP(a_first_line_that_is_malformed_is_refused),
         HTTP(tls_hello_is_closed_unanswered_at_its_first_byte),
+        HTTP(a_proxy_head_is_refused_with_the_reason),
         HTTP(headers_that_are_malformed_are_refused),
         HTTP(a_body_of_doubtful_length_is_refused),
         HTTP(chunks_that_are_malformed_are_refused),

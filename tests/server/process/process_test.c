@@ -49,6 +49,21 @@ static void tls_hello_on_a_plain_port_is_closed_and_logged(void **state)
     }
 }
 
+static void proxy_head_on_a_plain_port_is_refused_and_logged(void **state)
+{
+    struct process *process = &((struct sandbox *)*state)->process;
+    int client;
+
+    PROCESS_START(process, ANY_PORT);
+    client = client_connect(process);
+    client_send(client, "PROXY TCP4 10.1.2.3 10.0.0.1 1234 11300\r\nput 0 0 10 1\r\na\r\n");
+    client_expect(client, "BAD_FORMAT\r\n");
+    client_expect_end(client);
+    process_expect(process,
+                   " warn proxy_head_unexpected conn=1 peer=127.0.0.1 protocol=beanstalk\n", NULL);
+    process_stop(process);
+}
+
 // A client that has far more coming than it reads.
 static int clogged_client(struct process *process)
 {
@@ -480,6 +495,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SANDBOX_TEST(job_goes_through_and_term_ends_with_zero),
         SANDBOX_TEST(tls_hello_on_a_plain_port_is_closed_and_logged),
+        SANDBOX_TEST(proxy_head_on_a_plain_port_is_refused_and_logged),
         SANDBOX_TEST(client_that_does_not_read_delays_the_stop_for_a_bounded_time),
         SANDBOX_TEST(stop_logs_the_number_of_lost_jobs),
         SANDBOX_TEST(waiting_request_is_answered_at_the_stop),
