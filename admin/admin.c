@@ -30,7 +30,8 @@ static const struct option admin_option_rows[] = {
      .offset = offsetof(struct admin_options, hosts),
      .default_value = "",
      .live = true,
-     .effect = "Host names that requests may use, in addition to localhost and addresses."},
+     .effect = "Host names that requests may use, in addition to localhost and addresses: names, "
+               "*.suffix, or * for any."},
     {.name = "max_series_queues",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct admin_options, max_series_queues),

@@ -84,13 +84,17 @@ static bool is_address(struct slice name)
 }
 
 // Whether the value of Host is an IP address, localhost, or one of options->hosts: under another
-// name, a foreign page might pretend to be of the same origin (DNS rebinding). Caches the last
-// address or localhost, since most requests have the same Host.
+// name, a foreign page might pretend to be of the same origin (DNS rebinding). If `*` is one of
+// them, the value is not checked. Caches the last address or localhost, since most requests have
+// the same Host.
 static bool host_allowed(struct http1_shared *shared, struct slice host)
 {
     struct slice name;
 
     if (host.len > 0 && slice_equal(host, slice_of(shared->host, shared->host_len))) {
+        return true;
+    }
+    if (http1_list_names(shared->options->hosts, SLICE("*"))) {
         return true;
     }
     if (!host_name(host, &name)) {
@@ -103,7 +107,7 @@ static bool host_allowed(struct http1_shared *shared, struct slice host)
         }
         return true;
     }
-    return http1_list_names(shared->options->hosts, name);
+    return http1_hosts_have(shared->options->hosts, name);
 }
 
 // Whether options->cors_origins contains the origin or `*`.

@@ -90,15 +90,42 @@ static bool check_origins(const char *origins, struct error_text *why)
     return true;
 }
 
-// A host must be a whole name without a port, because that is compared.
+// The part of the word after its first byte; false if the word is not of the form `*.suffix`.
+static bool host_suffix(struct slice word, struct slice *suffix)
+{
+    *suffix = slice_from(word, 1);
+    return word.len > 2 && word.ptr[0] == '*' && word.ptr[1] == '.';
+}
+
+bool http1_hosts_have(const char *hosts, struct slice name)
+{
+    struct slice list = slice_str(hosts);
+    struct slice word, suffix;
+
+    while (http1_list_next(&list, &word)) {
+        if (host_suffix(word, &suffix)
+                ? name.len > suffix.len &&
+                      http1_same_word(slice_from(name, name.len - suffix.len), suffix)
+                : http1_same_word(word, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A host must be a whole name without a port, because that is compared; or `*`, or `*.suffix`.
 static bool check_hosts(const char *hosts, struct error_text *why)
 {
     struct slice list = slice_str(hosts);
-    struct slice host;
+    struct slice host, suffix;
 
     while (http1_list_next(&list, &host)) {
-        if (has_any(host, *host.ptr == '[' ? "*/@" : "*/@:")) {
-            return error_set(why, "hosts: `%.*s` is not a plain host name, such as app.example",
+        struct slice plain = host_suffix(host, &suffix) ? slice_from(suffix, 1) : host;
+
+        if (!slice_equal(host, SLICE("*")) && has_any(plain, *host.ptr == '[' ? "*/@" : "*/@:")) {
+            return error_set(why,
+                             "hosts: `%.*s` is not a host name, such as app.example, nor `*` or "
+                             "`*.app.example`",
                              host.len < QUOTED_MAX ? (int)host.len : QUOTED_MAX, host.ptr);
         }
     }

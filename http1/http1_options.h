@@ -27,8 +27,8 @@
 // In this order: bytes of a request's body; bytes of its head; seconds from its first byte to the
 // end of its head; seconds for each PACE_STEP bytes of a body; seconds between requests (0: no
 // limit); the origins whose pages may call (`*`: all), and the allowed names of Host besides
-// addresses and localhost, both as lists (http1_list_next). The origins may be NULL: then no
-// foreign page may call.
+// addresses and localhost (`*.suffix`: all that end so; `*`: Host is not checked), both as lists
+// (http1_list_next). The origins may be NULL: then no foreign page may call.
 #define HTTP1_OPTION_FIELDS                                                                        \
     uint64_t max_body;                                                                             \
     uint64_t max_header_bytes;                                                                     \
@@ -81,5 +81,9 @@ bool http1_list_next(struct slice *list, struct slice *word);
 
 // Whether the list contains that text, ignoring case.
 bool http1_list_names(const char *list, struct slice text);
+
+// Whether a list of hosts contains the name, ignoring case, or `*.suffix` with its end: the suffix
+// itself does not match, and what is before it may have dots.
+bool http1_hosts_have(const char *hosts, struct slice name);
 
 #endif

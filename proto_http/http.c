@@ -96,7 +96,8 @@ static const struct option web_option_table[] = {
      .offset = offsetof(struct web_options, hosts),
      .default_value = "",
      .live = true,
-     .effect = "Host names that a request may have, besides localhost and IP addresses."},
+     .effect = "Host names that a request may have, besides localhost and IP addresses: names, "
+               "*.suffix, or * for any."},
     {.name = "functions",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct web_options, functions),

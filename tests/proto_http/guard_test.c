@@ -98,6 +98,33 @@ static void more_hosts_may_be_configured(void **state)
     host_is(t, "broker.example,tandem", 403);
 }
 
+static void hosts_with_a_suffix_may_be_configured(void **state)
+{
+    static char suffixes[] = "*.jobs.example,*.Local";
+    struct web *t = *state;
+
+    t->settings.hosts = suffixes;
+    host_is(t, "a.jobs.example", 404);
+    host_is(t, "a.b.Jobs.example:8080", 404);
+    host_is(t, "tandem.default.svc.cluster.local", 404);
+    host_is(t, "jobs.example", 403);
+    host_is(t, ".jobs.example", 403);
+    host_is(t, "ajobs.example", 403);
+    host_is(t, "a.jobs.example.evil.example", 403);
+}
+
+static void host_is_not_checked_if_all_are_allowed(void **state)
+{
+    static char all[] = "jobs.example *";
+    struct web *t = *state;
+
+    t->settings.hosts = all;
+    host_is(t, "evil.example", 404);
+    host_is(t, "jobs.example", 404);
+    host_is(t, "localhost:65536", 404);
+    asks(t->a, SLICE("GET / HTTP/1.0\r\n\r\n"), 404);
+}
+
 static void a_host_that_is_taken_off_the_list_is_refused(void **state)
 {
     struct web *t = *state;
@@ -435,6 +462,8 @@ int main(void)
         HTTP(a_load_balancer_may_ask_under_any_name_of_the_host),
         HTTP(any_other_host_is_refused),
         HTTP(more_hosts_may_be_configured),
+        HTTP(hosts_with_a_suffix_may_be_configured),
+        HTTP(host_is_not_checked_if_all_are_allowed),
         HTTP(a_host_that_is_taken_off_the_list_is_refused),
         HTTP(a_wrong_host_is_refused_whatever_is_asked),
         HTTP(a_request_of_an_unknown_page_is_refused),

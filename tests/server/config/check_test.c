@@ -50,8 +50,12 @@ static void check_refuses_missing_paths(void **state)
         {"http.cors_origins=https://*.example", "`https://*.example` is not an origin"},
         {"http.cors_origins=https://a.example:443", "`https://a.example:443` is not an origin"},
         {"http.cors_origins=http://a.example:80", "`http://a.example:80` is not an origin"},
-        {"http.hosts=a.example b.example:8080", "hosts: `b.example:8080` is not a plain host name"},
-        {"http.hosts=*", "hosts: `*` is not a plain host name"},
+        {"http.hosts=a.example b.example:8080", "hosts: `b.example:8080` is not a host name"},
+        {"http.hosts=*.", "hosts: `*.` is not a host name"},
+        {"http.hosts=a.*", "hosts: `a.*` is not a host name"},
+        {"http.hosts=*.*.example", "hosts: `*.*.example` is not a host name"},
+        {"http.hosts=*.b.example:80", "hosts: `*.b.example:80` is not a host name"},
+        {"http.hosts=*.[::1]", "hosts: `*.[::1]` is not a host name"},
         {"http.functions=a, b[", "functions: `b[` is not a valid glob"},
         {"http.functions=[[:alpha:]]", "functions: `[[:alpha:]]` is not a valid glob"},
         {"gearman.handle_prefix=a b",
@@ -84,7 +88,8 @@ static void check_accepts_files_that_a_start_would_create(void **state)
     expect_checked(sandbox, "http.cors_origins=*", NULL);
     expect_checked(sandbox, "http.cors_origins=null https://a.example:80 moz-extension://x-1",
                    NULL);
-    expect_checked(sandbox, "http.hosts=a.example, [::1], b_c", NULL);
+    expect_checked(sandbox, "http.hosts=a.example, [::1], b_c *.c.example", NULL);
+    expect_checked(sandbox, "admin.hosts=*", NULL);
     // It has created nothing.
     assert_int_equal(access(sandbox->journal, F_OK), -1);
     assert_int_equal(access(sandbox->log, F_OK), -1);
