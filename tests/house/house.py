@@ -44,7 +44,7 @@ SEES = {
     "admin": BELOW_FRONT_ENDS | {"http1", "json", "schedule", "transfer", "admin/request", "admin/json", "admin/metrics",
                                  "admin/api", "admin/events", "admin/page"},
     "push": BELOW_FRONT_ENDS | {"os"},
-    "server/process": BELOW_FRONT_ENDS,
+    "server/process": BELOW_FRONT_ENDS | {"os"},
     "server/log": BELOW_FRONT_ENDS | {"server/process"},
     "server/transport": BELOW_FRONT_ENDS | {"os", "server/process"},
     "server/config": BELOW_FRONT_ENDS | FRONT_ENDS | {"os", "server/process", "server/transport",
