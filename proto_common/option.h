@@ -23,6 +23,8 @@ enum option_kind {
     OPTION_SHARE,    // from 0 to 1; field: uint32_t, in millionths
 };
 
+#define OPTION_AUTO UINT64_MAX
+
 struct option {
     const char *name;
     const char *section; // the section of the key; NULL: that of the table. A front-end can read a
@@ -37,6 +39,7 @@ struct option {
     bool is_credential; // OPTION_TEXT: `credential:NAME` is replaced by the content of that file
     bool file_only;     // not for sections that are made at run time
     bool is_job_size;   // OPTION_SIZE: the limit for jobs, or for their results
+    bool has_auto;      // OPTION_SIZE: the value may be `auto`, which is OPTION_AUTO
     size_t offset;      // of the field in the section's struct
     const char *default_value; // as in the file
     int64_t min, max; // the limits, for sizes, numbers, counts and durations; OPTION_DURATION: in

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+extern char **environ;
+
 static enum exit_reason main_fail(const struct command_line *command, enum exit_reason result,
                                   const struct error_text *why)
 {
@@ -115,6 +117,7 @@ static enum exit_reason main_serve(struct settings *settings, const struct setti
         return main_fail(command, EXIT_REASON_OTHER, &why);
     }
     log_info("configured", log_string("file", source->path ? source->path : ""),
+             log_number("environment", (int64_t)settings->environment_count),
              log_number("sets", (int64_t)source->set_count));
     // Large blocks, for which there is no slab (core/base/slab.h), come from the system and return
     // to it. By default the allocator raises this bound over time, and then has to clear megabytes
@@ -186,6 +189,7 @@ static enum exit_reason main_run(const struct command_line *command)
     const struct settings_source source = {.path = command->config_path,
                                            .presets = (const char *const *)command->presets.all,
                                            .preset_count = command->presets.count,
+                                           .environment = (const char *const *)environ,
                                            .sets = (const char *const *)command->sets.all,
                                            .set_count = command->sets.count};
     struct error_text why;

@@ -41,7 +41,7 @@ static void manual_print_range(const struct option *option, const char *what, FI
     manual_print_bound(option, option->min, page);
     (void)fputs(" to ", page);
     manual_print_bound(option, option->max, page);
-    (void)fputs(".\n", page);
+    (void)fputs(option->has_auto ? ", or auto.\n" : ".\n", page);
 }
 
 static void manual_print_choices(const char *choices, FILE *page)

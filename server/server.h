@@ -58,6 +58,13 @@ struct standby {
     struct error_text why;
 };
 
+// What the process may use, as logged last.
+struct resources_found {
+    unsigned processors;
+    uint64_t memory;     // bytes, of the container; 0: no limit
+    uint64_t max_memory; // bytes, of the setting in force; 0: no limit
+};
+
 #define SERVER_MEMORY_KINDS (MEMORY_OTHER + 1)
 
 // State for introspection.
@@ -98,6 +105,7 @@ struct server {
     struct services services;                  /* private */
     struct push_service push_service;          /* private */
     struct queue_policies policies;            /* private */
+    struct resources_found found;              /* private */
     uint64_t most_connections;                 /* private */
     bool limit_logged;                         /* private: in the log */
     bool inherited[FRONTENDS];                 /* private: protocols with inherited sockets */

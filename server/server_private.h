@@ -84,7 +84,7 @@ void server_apply(struct server *server);
 
 // Applies settings of the broker, which no other thread uses any more, and the memory limit:
 // restored jobs are never refused.
-void server_limit_broker(const struct server *server);
+void server_limit_broker(struct server *server);
 
 // Opens the log. False with the reason in `why`.
 bool server_open_log(const struct server *server, const struct settings *settings,

@@ -7,13 +7,34 @@
 #include "server/config/settings.h"
 #include "server/config/queue_section.h"
 #include "server/io/io.h"
+#include "server/process/cgroup.h"
 #include "server/process/resources.h"
 #include "server/conn/rule_set.h"
 
-void server_limit_broker(const struct server *server)
+// The limits of the container may change while the process runs.
+static void server_limit_memory(struct server *server)
+{
+    struct resources_found found;
+    struct cgroup_limits limits;
+
+    cgroup_limits_read("", &limits);
+    found.processors = processors_available(&limits);
+    found.memory = limits.memory;
+    found.max_memory = max_memory_in_force(server->settings->server.max_memory, &limits);
+    if (found.processors != server->found.processors || found.memory != server->found.memory ||
+        found.max_memory != server->found.max_memory) {
+        server->found = found;
+        log_info("resources", log_number("processors", found.processors),
+                 log_number("memory", (int64_t)found.memory),
+                 log_number("max_memory", (int64_t)found.max_memory));
+    }
+    memory_set_limit(found.max_memory);
+}
+
+void server_limit_broker(struct server *server)
 {
     broker_set_max_queues(server->broker, (uint64_t)server->settings->server.max_queues);
-    memory_set_limit(server->settings->server.max_memory);
+    server_limit_memory(server);
     broker_memo_limit(server->broker, MEMO_RESULT, server->settings->server.max_kept_results);
     broker_memo_limit(server->broker, MEMO_UNIQUE, server->settings->server.max_kept_keys);
 }

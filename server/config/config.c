@@ -2,9 +2,11 @@
 #include "server/config/config.h"
 
 #include "core/base/log.h"
+#include "os/small_file.h"
 #include "server/config/sections.h"
 #include "server/config/setting.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -174,6 +176,151 @@ void config_clear(const struct config *config)
     for (size_t i = 0; i < config->kinds; i++) {
         sections_clear(&config->named[i]);
     }
+}
+
+//
+// The environment
+//
+
+#define VARIABLE_PREFIX "TANDEM_"
+
+// Removes the text, in upper case, from the beginning of the name; false if the name does not begin
+// with it.
+static bool variable_skip(const char **name, const char *text)
+{
+    for (; *text; text++, (*name)++) {
+        if (**name != toupper((unsigned char)*text)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The option whose variable, with the suffix, has that name; NULL if there is none.
+static const struct option *variable_option(const struct config *config, const char *name,
+                                            const char *suffix, const char **section)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const struct config_table *table = &config->tables[i];
+
+        for (const struct option *option = table->options; option->name; option++) {
+            const char *rest = name + strlen(VARIABLE_PREFIX);
+
+            *section = option->section ? option->section : table->section;
+            if (variable_skip(&rest, *section) && variable_skip(&rest, "_") &&
+                variable_skip(&rest, option->name) && variable_skip(&rest, suffix) &&
+                *rest == '\0') {
+                return option;
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool variable_ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name);
+
+    return len >= strlen(end) && strcmp(name + len - strlen(end), end) == 0;
+}
+
+// Whether the variable is not for the broker. It may be one of tandemctl's. For a service called
+// `tandem` or `tandem-x`, Kubernetes adds variables such as TANDEM_SERVICE_HOST,
+// TANDEM_X_SERVICE_PORT_HTTP, TANDEM_PORT=tcp://... and TANDEM_PORT_8080_TCP_ADDR, and Docker's
+// links are like the last two. No setting has such a name.
+static bool variable_is_foreign(const char *name, const char *value)
+{
+    static const char port[] = "_PORT_";
+    const char *found = strstr(name, port);
+
+    return strcmp(name, VARIABLE_PREFIX "ADDRESS") == 0 ||
+           strcmp(name, VARIABLE_PREFIX "TOKEN") == 0 ||
+           variable_ends_with(name, "_SERVICE_HOST") || variable_ends_with(name, "_SERVICE_PORT") ||
+           strstr(name, "_SERVICE_PORT_") ||
+           (variable_ends_with(name, "_PORT") && strstr(value, "://")) ||
+           (found && isdigit((unsigned char)found[strlen(port)]));
+}
+
+// Sets the key whose value is in the file of TANDEM_SECTION_KEY_FILE.
+static bool variable_apply_file(const struct config *config, const char *name, const char *path,
+                                struct error_text *why)
+{
+    const char *section;
+    const struct option *option = variable_option(config, name, "_file", &section);
+    int plain_len = (int)(strlen(name) - strlen("_FILE"));
+    struct small_file file;
+    bool good;
+
+    if (!option) {
+        return error_set(why,
+                         "there is no such setting: TANDEM_SECTION_KEY sets `key` in [section]");
+    }
+    if (option->is_file) {
+        return error_set(why, "%s is the path of a file already: set %.*s", option->name, plain_len,
+                         name);
+    }
+    if (!setting_read_line(path, &file, why)) {
+        return false;
+    }
+    good = config_set(config, section, option->name, file.bytes, why);
+    small_file_free(&file);
+    return good;
+}
+
+// Whether the list has the variable NAME_FILE.
+static bool variable_has_file(const char *const *environment, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (; *environment; environment++) {
+        if (strncmp(*environment, name, len) == 0 &&
+            strncmp(*environment + len, "_FILE=", strlen("_FILE=")) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool variable_apply(const struct config *config, const char *const *environment,
+                           const char *name, const char *value, struct error_text *why)
+{
+    const char *section;
+    const struct option *option = variable_option(config, name, "", &section);
+
+    if (!option) {
+        return variable_apply_file(config, name, value, why);
+    }
+    if (variable_has_file(environment, name)) {
+        return error_set(why, "%s_FILE is set, too", name);
+    }
+    return config_set(config, section, option->name, value, why);
+}
+
+bool config_set_from_environment(const struct config *config, const char *const *environment,
+                                 size_t *count, struct error_text *why)
+{
+    bool good = true;
+
+    *count = 0;
+    for (const char *const *text = environment; *text && good; text++) {
+        const char *sign = strchr(*text, '=');
+        char *name;
+
+        if (!sign || strncmp(*text, VARIABLE_PREFIX, strlen(VARIABLE_PREFIX)) != 0) {
+            continue;
+        }
+        name = strndup(*text, (size_t)(sign - *text));
+        if (!name) {
+            return error_set(why, "out of memory");
+        }
+        if (!variable_is_foreign(name, sign + 1)) {
+            good = variable_apply(config, environment, name, sign + 1, why) ||
+                   error_prefix(why, "%s in the environment: ", name);
+            *count += 1;
+        }
+        free(name);
+    }
+    return good;
 }
 
 //

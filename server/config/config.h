@@ -9,12 +9,12 @@
 
 #include <stdio.h>
 
-// The configuration file and --set, over tables of options. Several tables may share a section: the
-// section of a front-end has the keys that all front-ends have, and its own. There may be any
-// number of sections with a name (sections.h), such as [queue mail.*].
+// The configuration file, the environment and --set, over tables of options. Several tables may
+// share a section: the section of a front-end has the keys that all front-ends have, and its own.
+// There may be any number of sections with a name (sections.h), such as [queue mail.*].
 //
-// If a function fails, `why` has the place (file and line, or the --set) and the reason. Values
-// that were set before stay set: the caller discards all of them.
+// If a function fails, `why` has the place (file and line, variable, or --set) and the reason.
+// Values that were set before stay set: the caller discards all of them.
 
 struct config_table {
     const char *section;
@@ -38,6 +38,13 @@ bool config_preset(const struct config *config, struct error_text *why) MUST_USE
 // is waited for; otherwise it must be a regular file.
 bool config_load(const struct config *config, const char *path, bool waits,
                  struct error_text *why) MUST_USE;
+
+// Sets keys from those `NAME=value` of the list whose name begins with TANDEM_: TANDEM_SECTION_KEY,
+// or TANDEM_SECTION_KEY_FILE with the path of a file that has the value. Sections with a name have
+// no such variables. False if a name is not known, except if it is one of tandemctl's, or one that
+// Kubernetes and Docker add for a service called `tandem...`. `*count` is the number of keys set.
+bool config_set_from_environment(const struct config *config, const char *const *environment,
+                                 size_t *count, struct error_text *why) MUST_USE;
 
 // Sets a key from `section.key=value`; config_finish() must follow. A missing section with a name,
 // as in `queue mail.*.max_jobs=5`, is appended.

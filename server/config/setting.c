@@ -208,17 +208,10 @@ static bool credential_path(const char *text, char path[PATH_MAX], struct error_
     return true;
 }
 
-// Reads the file of the credential, which must have one line; its end is removed. The reason in
-// `why` does not contain the line.
-static bool credential_read(struct small_file *file, const char *text, struct error_text *why)
+bool setting_read_line(const char *path, struct small_file *file, struct error_text *why)
 {
-    char path[PATH_MAX];
-    int error;
+    int error = small_file_read_any(file, path, CREDENTIAL_MOST);
 
-    if (!credential_path(text, path, why)) {
-        return false;
-    }
-    error = small_file_read_any(file, path, CREDENTIAL_MOST);
     if (error && error != EFBIG) {
         return error_set(why, "%s: %s", path, small_file_error(error));
     }
@@ -274,14 +267,31 @@ static bool setting_parse_number(const struct option *option, const char *text, 
     }
     if (!good || *end != '\0') {
         return error_set(why, "`%s` is not %s", text,
-                         option->kind == OPTION_SIZE
-                             ? "a size (a number, optionally with k, M or G)"
-                             : "a whole number");
+                         option->kind != OPTION_SIZE ? "a whole number"
+                         : option->has_auto
+                             ? "`auto` or a size (a number, optionally with k, M or G)"
+                             : "a size (a number, optionally with k, M or G)");
     }
     if (*value < option->min || *value > option->max) {
         return error_set(why, "`%s` is not between %" PRId64 " and %" PRId64, text, option->min,
                          option->max);
     }
+    return true;
+}
+
+static bool setting_parse_size(const struct option *option, const char *text, uint64_t *size,
+                               struct error_text *why)
+{
+    int64_t number = 0;
+
+    if (option->has_auto && strcmp(text, "auto") == 0) {
+        *size = OPTION_AUTO;
+        return true;
+    }
+    if (!setting_parse_number(option, text, &number, why)) {
+        return false;
+    }
+    *size = (uint64_t)number;
     return true;
 }
 
@@ -340,7 +350,7 @@ static bool setting_parse_text(const struct option *option, const char *text, ch
     if (!option->is_credential) {
         return credential_path(text, path, why) && setting_copy_text(path, value, why);
     }
-    if (!credential_read(&file, text, why)) {
+    if (!credential_path(text, path, why) || !setting_read_line(path, &file, why)) {
         return false;
     }
     good = setting_copy_text(file.bytes, value, why);
@@ -383,11 +393,7 @@ bool setting_parse(const struct option *option, void *values, const char *text,
 
     switch (option->kind) {
     case OPTION_SIZE:
-        if (!setting_parse_number(option, text, &number, why)) {
-            return false;
-        }
-        *(uint64_t *)field = (uint64_t)number;
-        return true;
+        return setting_parse_size(option, text, field, why);
     case OPTION_NUMBER:
         if (!setting_parse_number(option, text, &number, why)) {
             return false;
@@ -421,11 +427,15 @@ bool setting_parse(const struct option *option, void *values, const char *text,
 }
 
 // In the largest unit that leaves no fraction.
-static void setting_print_size(uint64_t size, FILE *file)
+static void setting_print_size(const struct option *option, uint64_t size, FILE *file)
 {
     static const char suffixes[] = {'\0', 'k', 'M', 'G'};
     size_t unit = 0;
 
+    if (option->has_auto && size == OPTION_AUTO) {
+        (void)fputs("auto", file);
+        return;
+    }
     while (size && size % 1024 == 0 && unit + 1 < sizeof suffixes) {
         size /= 1024;
         unit++;
@@ -453,7 +463,7 @@ void setting_print(const struct option *option, const void *values, FILE *file)
 
     switch (option->kind) {
     case OPTION_SIZE:
-        setting_print_size(*(const uint64_t *)field, file);
+        setting_print_size(option, *(const uint64_t *)field, file);
         return;
     case OPTION_NUMBER:
         (void)fprintf(file, "%" PRId64, *(const int64_t *)field);

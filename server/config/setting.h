@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct small_file;
+
 // One setting: the field of a section's struct that a `struct option` describes, its text in the
 // configuration file, and the texts of durations, rates and shares. Text fields own their string. A
 // struct of settings starts zeroed, and setting_clear() ends each of its options.
@@ -21,6 +23,10 @@
 // value of this kind, if it is out of range, or without memory.
 bool setting_parse(const struct option *option, void *values, const char *text,
                    struct error_text *why) MUST_USE;
+
+// Reads a file with one line, such as a secret, and removes the end of the line. The reason in
+// `why` does not contain the line. The caller frees the file with small_file_free().
+bool setting_read_line(const char *path, struct small_file *file, struct error_text *why) MUST_USE;
 
 // The replacement of a secret in output.
 #define SETTING_HIDDEN "(hidden)"

@@ -37,22 +37,38 @@ unsigned io_threads_auto(unsigned processors)
     return processors / 2 < AUTO_MOST ? processors / 2 : AUTO_MOST;
 }
 
-// The processors that the process may use, which may be fewer than those of the machine.
-static unsigned processors_available(void)
+unsigned processors_available(const struct cgroup_limits *limits)
 {
-    cpu_set_t processors;
+    cpu_set_t set;
+    unsigned count = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 
-    return sched_getaffinity(0, sizeof processors, &processors) == 0
-               ? (unsigned)CPU_COUNT(&processors)
-               : 1;
+    return limits->processors > 0 && limits->processors < count ? limits->processors : count;
+}
+
+// What the process needs beside the memory of clients, at most: a fixed part, and a tenth of that
+// memory.
+#define MEMORY_BESIDE ((uint64_t)64 << 20)
+
+uint64_t max_memory_in_force(uint64_t max_memory, const struct cgroup_limits *limits)
+{
+    uint64_t quarter = limits->memory / 4;
+    uint64_t rest = limits->memory > MEMORY_BESIDE ? (limits->memory - MEMORY_BESIDE) / 11 * 10 : 0;
+
+    if (max_memory != OPTION_AUTO) {
+        return max_memory;
+    }
+    rest = rest < 3 * quarter ? rest : 3 * quarter;
+    return rest > quarter ? rest : quarter;
 }
 
 bool io_threads_parse(const char *text, unsigned *count, struct error_text *why)
 {
+    struct cgroup_limits limits;
     uint64_t number;
 
     if (strcmp(text, "auto") == 0) {
-        *count = io_threads_auto(processors_available());
+        cgroup_limits_read("", &limits);
+        *count = io_threads_auto(processors_available(&limits));
         return true;
     }
     if (*text == '\0' || text[strspn(text, "0123456789")] != '\0' ||
@@ -181,8 +197,10 @@ static const struct option server_options[] = {
      .offset = offsetof(struct server_settings, max_memory),
      .default_value = "0",
      .max = INT64_C(1) << 50,
+     .has_auto = true,
      .live = true,
-     .effect = "Maximum memory that clients can use; near it, new jobs are refused. 0: no limit."},
+     .effect = "Maximum memory that clients can use; near it, new jobs are refused. 0: no limit; "
+               "auto: by the memory limit of the container."},
     {.name = "max_kept_results",
      .kind = OPTION_SIZE,
      .offset = offsetof(struct server_settings, max_kept_results),
@@ -480,6 +498,8 @@ struct settings *settings_load(const struct settings_source *source, struct erro
     if (!config_preset(&settings->config, why) ||
         !settings_assign(settings, source->presets, source->preset_count, why) ||
         (source->path && !config_load(&settings->config, source->path, !source->again, why)) ||
+        (source->environment && !config_set_from_environment(&settings->config, source->environment,
+                                                             &settings->environment_count, why)) ||
         !settings_assign(settings, source->sets, source->set_count, why)) {
         goto failed;
     }

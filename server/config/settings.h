@@ -8,6 +8,7 @@
 #include "server/config/config.h"
 #include "server/config/queue_section.h"
 #include "server/config/schedule_section.h"
+#include "server/process/cgroup.h"
 #include "server/transport/tls.h"
 
 #include <stdbool.h>
@@ -35,7 +36,7 @@ struct server_settings {
     int64_t max_connections;        // 0: the number of file descriptors
     uint64_t max_connection_memory; // bytes; see CONNECTION_MEMORY_BESIDE
     int64_t max_connections_per_address; // 0: no limit
-    uint64_t max_memory;                 // bytes; 0: no limit
+    uint64_t max_memory;                 // bytes; for max_memory_in_force()
     uint64_t max_kept_results;           // bytes of MEMO_RESULT
     uint64_t max_kept_keys;              // bytes of MEMO_UNIQUE
     char *io_threads;                    // for io_threads_parse()
@@ -92,6 +93,7 @@ struct settings {
     struct protocol_settings protocols[FRONTENDS]; // in the order of `frontends`
     struct config_sections named[SETTINGS_KINDS];  // by enum settings_kind
     struct config config;                          // the tables that describe all values
+    size_t environment_count;                      // keys that the environment has set
     struct config_table tables[3 + 2 * FRONTENDS]; /* private */
     char *options;                                 /* private: the structs of all front-ends */
     struct option listen_options[FRONTENDS][2];    /* private: a key and the end of the table */
@@ -100,16 +102,18 @@ struct settings {
 // The sources of settings.
 struct settings_source {
     const char *path;           // of the file; NULL: none
-    const char *const *presets; // `section.key=value`; the file and `sets` override them
+    const char *const *presets; // `section.key=value`; everything else overrides them
     size_t preset_count;
-    const char *const *sets; // `section.key=value` of the command line, in order
+    const char *const *environment; // `NAME=value`, ends with NULL; NULL: none
+    const char *const *sets;        // `section.key=value` of the command line, in order
     size_t set_count;
     bool again; // this is a reload: do not wait for a pipe
 };
 
-// Reads defaults, presets, the file, then the command line. NULL if there is an error in these, if
-// a front-end cannot use its options, or without memory. Except on a reload, also NULL if the files
-// of TLS or the access rules cannot be read; the caller of a reload checks these itself.
+// Reads defaults, presets, the file, the environment, then the command line. NULL if there is an
+// error in these, if a front-end cannot use its options, or without memory. Except on a reload,
+// also NULL if the files of TLS or the access rules cannot be read; the caller of a reload checks
+// these itself.
 struct settings *settings_load(const struct settings_source *source,
                                struct error_text *why) MUST_USE;
 
@@ -128,6 +132,14 @@ bool settings_same_tls(const struct settings *a, const struct settings *b);
 
 // NULL is allowed.
 void settings_free(struct settings *settings);
+
+// The processors that the process may use: by its affinity and the limit of its container.
+unsigned processors_available(const struct cgroup_limits *limits);
+
+// `max_memory` in bytes; 0: no limit. `auto` is three quarters of the container's memory, or less,
+// as the process needs memory of its own, but a quarter at least. Without a limit of the container
+// it is no limit.
+uint64_t max_memory_in_force(uint64_t max_memory, const struct cgroup_limits *limits);
 
 // The range of `io_threads`, and its value for `auto` if the process may use that many processors:
 // half of them, and none below four. The other half is for the core thread, which needs a quarter

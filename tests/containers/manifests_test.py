@@ -47,7 +47,7 @@ class Kubernetes(unittest.TestCase):
         for change in (
                 lambda all, pod: pod.update(terminationGracePeriod=60),
                 lambda all, pod: pod["containers"][0].update(readynessProbe={}),
-                lambda all, pod: pod["containers"][0]["args"].append(1),
+                lambda all, pod: pod["containers"][0].update(args=[1]),
                 lambda all, pod: pod["containers"][0]["livenessProbe"]["httpGet"].update(port="x"),
                 lambda all, pod: pod["containers"][0]["volumeMounts"].append(
                     {"name": "journal", "mountPath": "/var/lib/tandem"}),

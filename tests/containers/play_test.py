@@ -40,6 +40,9 @@ class Image(Played):
         self.assertEqual(set(map(int, exposed)), set(playing.PROTOCOLS) - {playing.ADMIN})
         container = playing.Container(self.folder, {"/var/lib/tandem": self.folder / "journal"}, [])
         self.assertEqual(container.execute([*container.words, "--check-config"])[0], 0)
+        # As for a Service called tandem.
+        container.environment.update(TANDEM_SERVICE_HOST="10.0.0.1", TANDEM_PORT="tcp://10.0.0.1:1",
+                                     TANDEM_SERVICE_PORT_HTTP="8080", TANDEM_PORT_1_TCP_PORT="1")
         self.started(container)
         self.assertEqual(container.execute(manifests.yaml.safe_load(check)), (0, b""))
         self.assertEqual(container.stop(), 0)
@@ -68,7 +71,7 @@ class Kubernetes(Played):
                      fields[each["valueFrom"]["fieldRef"]["fieldPath"]]
                      for each in said.get("env", ())}
         words = [re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], word)
-                 for word in said["args"]]
+                 for word in said.get("args", ())]
         return playing.Container(folder, paths, words, variables)
 
     def test_one_broker_keeps_its_jobs_on_the_volume_and_drains_before_it_stops(self):
@@ -148,7 +151,8 @@ class Compose(Played):
             path = self.folder / each["source"]
             path.write_text(self.document["configs"][each["source"]]["content"].replace("$$", "$"))
             paths[each["target"]] = path
-        return playing.Container(self.folder, paths, service.get("command", []))
+        return playing.Container(self.folder, paths, service.get("command", []),
+                                 service.get("environment"))
 
     def test_the_worker_answers_a_client_of_the_broker(self):
         self.document, = manifests.load(manifests.COMPOSE)

@@ -437,6 +437,94 @@ static void reload_applies_live_keys_and_names_the_others(void **state)
     free(text);
 }
 
+static bool set_from(struct car *car, const char *const *environment, size_t *count)
+{
+    return config_set_from_environment(&car->config, environment, count, &car->why);
+}
+
+#define SET_FROM(car, count, ...) set_from(car, (const char *const[]){__VA_ARGS__, NULL}, count)
+
+static void variables_of_the_environment_set_keys(void **state)
+{
+    struct car *car = *state;
+    size_t count;
+
+    assert_true(SET_FROM(car, &count, "PATH=/bin", "TANDEM_CAR_SIZE=3M", "TANDEMCAR_COUNT=3",
+                         "TANDEM_CAR_COLOUR=dark red", "TANDEM_CAR_NAME=a=b", "TANDEM_CAR_DOORS=2",
+                         "TANDEM_CAR_COUNT"));
+    assert_int_equal(count, 4);
+    assert_int_equal(car->engine.size, 3 << 20);
+    assert_int_equal(car->engine.count, -1);
+    assert_int_equal(car->engine.colour, 2);
+    assert_string_equal(car->engine.name, "a=b");
+    assert_int_equal(car->extra.doors, 2);
+    assert_true(SET_FROM(car, &count, "TANDEM_CAR_NAME="));
+    assert_string_equal(car->engine.name, "");
+}
+
+static void expect_variable_refused(struct car *car, const char *variable, const char *words)
+{
+    size_t count;
+
+    assert_false(SET_FROM(car, &count, variable));
+    assert_memory_equal(car->why.text, variable, strcspn(variable, "="));
+    if (!strstr(car->why.text, words)) {
+        fail_msg("expected \"%s\" in: %s", words, car->why.text);
+    }
+}
+
+static void variable_that_is_no_setting_is_an_error(void **state)
+{
+    static const char *const bad[] = {
+        "TANDEM_=1",         "TANDEM_CAR=1",     "TANDEM_CAR_=1",        "TANDEM_CAR_SIZES=1",
+        "TANDEM_car_size=1", "TANDEM_CAR_SIZ=1", "TANDEM_VAN_SIZE=1",    "TANDEM_CAR_SIZE_=1",
+        "TANDEM_FILE=1",     "TANDEM__FILE=1",   "TANDEM_CAR_X_FILE=/x", "TANDEM_PORT=1",
+    };
+    struct car *car = *state;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        expect_variable_refused(car, bad[i], " in the environment: there is no such setting");
+    }
+    expect_variable_refused(car, "TANDEM_CAR_SIZE=1T", "size: `1T` is not a size");
+    expect_variable_refused(car, "TANDEM_CAR_DOORS=5", "doors: five is right out");
+}
+
+static void variables_that_others_set_are_ignored(void **state)
+{
+    struct car *car = *state;
+    size_t count;
+
+    assert_true(SET_FROM(car, &count, "TANDEM_ADDRESS=http://h:1", "TANDEM_TOKEN=t",
+                         "TANDEM_SERVICE_HOST=10.0.0.1", "TANDEM_SERVICE_PORT=1",
+                         "TANDEM_SERVICE_PORT_HTTP=1", "TANDEM_PORT=tcp://10.0.0.1:1",
+                         "TANDEM_PORT_1_TCP=tcp://10.0.0.1:1", "TANDEM_PORT_1_TCP_ADDR=10.0.0.1",
+                         "TANDEM_CAR_SERVICE_HOST=10.0.0.1", "TANDEM_CAR_PORT=udp://10.0.0.1:1",
+                         "TANDEM_CAR_PORT_80_TCP_PROTO=tcp"));
+    assert_int_equal(count, 0);
+}
+
+static void variable_may_name_a_file_with_the_value(void **state)
+{
+    struct car *car = *state;
+    char variable[128], too[] = "TANDEM_CAR_NAME=b";
+    size_t count;
+
+    (void)load(car, "secret #1\n");
+    (void)snprintf(variable, sizeof variable, "TANDEM_CAR_NAME_FILE=%s", car->path);
+    assert_true(SET_FROM(car, &count, variable));
+    assert_int_equal(count, 1);
+    assert_string_equal(car->engine.name, "secret #1");
+    assert_false(SET_FROM(car, &count, variable, too));
+    assert_string_equal(car->why.text,
+                        "TANDEM_CAR_NAME in the environment: TANDEM_CAR_NAME_FILE is set, too");
+    (void)unlink(car->path);
+    expect_variable_refused(car, variable, "No such file or directory");
+    (void)load(car, "two\nlines\n");
+    (void)snprintf(variable, sizeof variable, "TANDEM_CAR_NAME_FILE=%s", car->path);
+    expect_variable_refused(car, variable, ": not one line of less than 4096 bytes");
+    assert_null(strstr(car->why.text, "two"));
+}
+
 static void text_without_memory_leaves_the_setting_as_it_was(void **state)
 {
     struct car *car = *state;
@@ -493,6 +581,10 @@ int main(void)
         CONFIG_TEST(what_is_printed_can_be_read_back),
         CONFIG_TEST(size_is_printed_without_loss),
         CONFIG_TEST(reload_applies_live_keys_and_names_the_others),
+        CONFIG_TEST(variables_of_the_environment_set_keys),
+        CONFIG_TEST(variable_that_is_no_setting_is_an_error),
+        CONFIG_TEST(variables_that_others_set_are_ignored),
+        CONFIG_TEST(variable_may_name_a_file_with_the_value),
         CONFIG_TEST(text_without_memory_leaves_the_setting_as_it_was),
         CONFIG_TEST(settings_are_shown_one_by_one_as_they_are_in_force),
     };

@@ -4,13 +4,16 @@
 
 #include "core/base/log.h"
 #include "server/config/journal_settings.h"
+#include "server/config/setting.h"
 #include "server/config/command_line.h"
 #include "tests/server/server_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct settings *load(const char *path, const char *set, struct error_text *why)
 {
@@ -42,6 +45,60 @@ static void set_reaches_every_section(void **state)
     settings_free(settings);
     settings = load(NULL, "server.log_level=debug", &why);
     assert_int_equal(settings->server.log_level, LOG_LEVEL_DEBUG);
+    settings_free(settings);
+}
+
+static void environment_overrides_the_file_and_set_the_environment(void **state)
+{
+    static const char *const environment[] = {"TANDEM_SERVER_LOG_LEVEL=debug",
+                                              "TANDEM_SERVER_MAX_QUEUES=3", NULL};
+    static const char *const set = "server.max_queues=4";
+    char path[] = "/tmp/tandem-environment-XXXXXX";
+    struct settings_source source = {
+        .path = path, .environment = environment, .sets = &set, .set_count = 1};
+    int fd = mkstemp(path);
+    struct error_text why;
+    struct settings *settings;
+
+    (void)state;
+    assert_true(dprintf(fd, "[server]\nlog_level = warn\nmax_queues = 2\nmax_memory = 1G\n") > 0);
+    settings = settings_load(&source, &why);
+    (void)close(fd);
+    (void)unlink(path);
+    assert_non_null(settings);
+    assert_int_equal(settings->environment_count, 2);
+    assert_int_equal(settings->server.log_level, LOG_LEVEL_DEBUG);
+    assert_int_equal(settings->server.max_queues, 4);
+    assert_int_equal(settings->server.max_memory, 1 << 30);
+    settings_free(settings);
+}
+
+// Every key has a variable, which is not ignored as one of another program.
+static void every_key_can_be_set_in_the_environment(void **state)
+{
+    struct error_text why;
+    struct settings *settings = load(NULL, NULL, &why);
+
+    (void)state;
+    for (size_t i = 0; i < settings->config.count; i++) {
+        const struct config_table *table = &settings->config.tables[i];
+
+        for (const struct option *option = table->options; option->name; option++) {
+            const char *section = option->section ? option->section : table->section;
+            char variable[1024];
+            const char *const environment[] = {variable, NULL};
+            size_t count;
+            int len = snprintf(variable, sizeof variable, "TANDEM_%s_%s=%s", section, option->name,
+                               option->default_value);
+
+            for (char *at = variable; *at != '='; at++) {
+                *at = (char)toupper((unsigned char)*at);
+            }
+            assert_in_range(len, 1, sizeof variable - 1);
+            assert_true(config_set_from_environment(&settings->config, environment, &count, &why));
+            assert_int_equal(count, 1);
+        }
+    }
     settings_free(settings);
 }
 
@@ -171,6 +228,56 @@ static void half_of_the_processors_have_io_threads_from_four_on(void **state)
     assert_int_equal(threads, 64);
     assert_true(io_threads_parse("0", &threads, &why));
     assert_int_equal(threads, 0);
+}
+
+static void limit_of_the_container_bounds_the_processors(void **state)
+{
+    const struct cgroup_limits none = {0}, one = {.processors = 1}, many = {.processors = 1 << 20};
+    unsigned count = processors_available(&none);
+
+    (void)state;
+    assert_true(count > 0);
+    assert_int_equal(processors_available(&one), 1);
+    assert_int_equal(processors_available(&many), count);
+}
+
+static void memory_follows_from_the_limit_of_the_container_if_it_is_auto(void **state)
+{
+    static const struct {
+        uint64_t memory, most;
+    } cases[] = {{0, 0}, {64, 16}, {128, 58}, {256, 174}, {512, 384}, {1024, 768}, {65536, 49152}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct cgroup_limits limits = {.memory = cases[i].memory << 20};
+        uint64_t most = max_memory_in_force(OPTION_AUTO, &limits);
+
+        assert_int_equal(most >> 20, cases[i].most);
+        // What the process needs beside it fits, if the container is not tiny.
+        assert_true(cases[i].memory < 128 || most + most / 10 + (64 << 20) <= limits.memory);
+        assert_int_equal(max_memory_in_force(5, &limits), 5);
+        assert_int_equal(max_memory_in_force(0, &limits), 0);
+    }
+}
+
+static void memory_may_be_auto_but_no_other_size(void **state)
+{
+    struct error_text why;
+    struct settings *settings = load(NULL, "server.max_memory=auto", &why);
+    char text[16];
+
+    (void)state;
+    assert_non_null(settings);
+    assert_int_equal(settings->server.max_memory, OPTION_AUTO);
+    for (const struct option *option = settings->config.tables[0].options; option->name; option++) {
+        if (strcmp(option->name, "max_memory") == 0) {
+            setting_text(option, &settings->server, text, sizeof text);
+        }
+    }
+    assert_string_equal(text, "auto");
+    settings_free(settings);
+    expect_refused("server.max_memory=Auto", "`Auto` is not `auto` or a size");
+    expect_refused("server.max_kept_results=auto", "`auto` is not a size");
 }
 
 static void tls_is_off_by_default_and_threads_are_bounded(void **state)
@@ -515,11 +622,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_need_no_file),
         cmocka_unit_test(set_reaches_every_section),
+        cmocka_unit_test(environment_overrides_the_file_and_set_the_environment),
+        cmocka_unit_test(every_key_can_be_set_in_the_environment),
         cmocka_unit_test(malformed_address_is_found_when_settings_are_read),
         cmocka_unit_test(a_connection_may_use_the_memory_beside_the_largest_job),
         cmocka_unit_test(a_connection_must_have_room_for_every_job),
         cmocka_unit_test(sync_is_always_never_or_a_number_of_milliseconds),
         cmocka_unit_test(half_of_the_processors_have_io_threads_from_four_on),
+        cmocka_unit_test(limit_of_the_container_bounds_the_processors),
+        cmocka_unit_test(memory_follows_from_the_limit_of_the_container_if_it_is_auto),
+        cmocka_unit_test(memory_may_be_auto_but_no_other_size),
         cmocka_unit_test(tls_is_off_by_default_and_threads_are_bounded),
         cmocka_unit_test(a_journal_in_postgres_needs_a_database_and_no_directory),
         cmocka_unit_test(names_of_shards_and_hosts_are_checked),
