@@ -61,6 +61,14 @@ function(races)
     endforeach()
 endfunction()
 
+# over_slabs(NAME...): tests to which it matters that objects come from slabs, as in every build without
+# AddressSanitizer: they run with ThreadSanitizer, too.
+function(over_slabs)
+    foreach(name IN LISTS ARGN)
+        set_property(TEST ${name} APPEND PROPERTY LABELS slabs)
+    endforeach()
+endfunction()
+
 # program_test_properties(NAME [PROPERTY VALUE]...): of NAME and NAME_io2, if they exist.
 function(program_test_properties NAME)
     foreach(test ${NAME} ${NAME}_io2)
