@@ -12,7 +12,6 @@ what it says is done. All of it is in a network of its own, so that the default 
 
 import argparse
 import json
-import os
 import pathlib
 import platform
 import re
@@ -210,19 +209,23 @@ def main():
     parser.add_argument("--root")
     parser.add_argument(INSIDE, action="store_true")
     options = parser.parse_args()
-    if not options.inside:
-        os.execvp("unshare", ["unshare", "--net", "--mount", "sh", "-c",
-                              'ip link set lo up && exec "$@"', "sh", sys.executable, *sys.argv,
-                              INSIDE])
-    with tempfile.TemporaryDirectory(prefix="tandem-root-") as folder:
-        if not options.root:
-            make_root(folder, options.newer)
-            say("made a root")
-        root = Root(options.root or folder)
+    if options.inside:
+        root = Root(options.root)
         try:
             live(root, options.older, options.newer)
         finally:
             run("umount", root.path / "proc")
+        return
+    with tempfile.TemporaryDirectory(prefix="tandem-root-") as folder:
+        # The user of the package must be able to enter the root, and nobody enters the folder.
+        path = options.root or f"{folder}/root"
+        if not options.root:
+            make_root(path, options.newer)
+            say("made a root")
+        sys.exit(subprocess.run(
+            ["unshare", "--net", "--mount", "sh", "-c", 'ip link set lo up && exec "$@"', "sh",
+             sys.executable, __file__, options.older, options.newer,
+             "--root", path, INSIDE], check=False).returncode)
 
 
 BEGAN = time.monotonic()

@@ -15,7 +15,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = pathlib.Path(sys.argv.pop())
-CONTROL = ROOT / "conf/debian"
+CONTROL = ROOT / "debian"
 
 FILES = """
 ./etc/logrotate.d/tandem
@@ -55,9 +55,10 @@ class Package(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="tandem-package-")
         out = pathlib.Path(cls.folder.name)
+        shutil.copytree(CONTROL, out / "source/debian")
         # The package's modes must not depend on the umask of the build.
-        run("cpack", "--config", TREE / "CPackConfig.cmake", "-G", "DEB", "-B", out, cwd=TREE,
-            umask=0o077)
+        run("debian/rules", "binary", cwd=out / "source", umask=0o077,
+            env={**os.environ, "TANDEM_BUILT": str(TREE), "DEB_BUILD_OPTIONS": "noautodbgsym"})
         cls.path = next(out.glob("*.deb"))
         cls.files = {}
         for line in run("dpkg-deb", "--contents", cls.path).splitlines():
@@ -114,11 +115,24 @@ class Package(unittest.TestCase):
         for page in re.findall(r"\]\(([\w/.-]+\.(?:md|svg))\)", (doc / "README.md").read_text()):
             self.assertTrue((doc / page).is_file(), page)
 
-    def test_scripts_of_dpkg_are_scripts(self):
+    def test_scripts_of_dpkg_are_ours_alone(self):
         for name in ("postinst", "prerm", "postrm"):
-            run("dash", "-n", CONTROL / name)
-            self.assertEqual(run("dpkg-deb", "--info", self.path, name),
-                             (CONTROL / name).read_text())
+            run("dash", "-n", CONTROL / f"tandem.{name}")
+            self.assertEqual(run("dpkg-deb", "--info", self.path, name).rstrip(),
+                             (CONTROL / f"tandem.{name}").read_text().replace("#DEBHELPER#\n", "").rstrip())
+
+    def test_its_version_is_that_of_the_program(self):
+        version = run("dpkg-deb", "--field", self.path, "Version").strip()
+        said = run(self.root / "usr/bin/tandemd", "--version").split()
+        self.assertIn(version.rpartition("-")[0], said)
+
+    def test_it_is_built_with_what_tandem_up_installs(self):
+        script = re.search(r"BUILD_PACKAGES=\((.*?)\)", (ROOT / "tandem").read_text(), re.S)
+        fields = (CONTROL / "control").read_text().partition("\nBuild-Depends:\n")[2]
+        wanted = re.findall(r"^ ([\w.+-]+)(?! *<!nocheck>)[^<\n]*$", fields.partition("\n\n")[0], re.M)
+        # Every package may use a compiler; pkg-config is what Debian 12 and 13 call pkgconf, too.
+        names = set(script[1].split()) - {"gcc", "libc6-dev"} | {"debhelper-compat"}
+        self.assertEqual(sorted(wanted), sorted(names - {"pkg-config"} | {"pkgconf"}))
 
     @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
     def test_lintian_finds_nothing_wrong(self):
