@@ -4,13 +4,11 @@
 #include "admin/metrics/metrics_series.h"
 
 #include "tests/support/chance.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define OFFERS 500
 

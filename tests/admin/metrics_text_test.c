@@ -3,12 +3,10 @@
 #include "admin/metrics/metrics_text.h"
 
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const struct metric_family bytes_sent = {"t_sent_bytes", METRIC_COUNTER, "Sent."};
 static const struct metric_family age = {"t_age_seconds", METRIC_GAUGE, "Age."};

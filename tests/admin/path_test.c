@@ -4,13 +4,11 @@
 
 #include "admin/request/route.h"
 #include "admin/request/input.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 static struct slice text(const char *chars)

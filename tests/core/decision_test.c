@@ -2,13 +2,11 @@
 // The disposal of a job that leaves its holder unfinished: the whole table, and rules that hold for
 // all of it.
 #include "core/decision.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #define TABLE_ROOM 16384
 

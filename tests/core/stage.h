@@ -11,13 +11,11 @@
 
 #include "core/broker.h"
 #include "core/policy.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #define SEC(n) ((nsec_t)(n)*NSEC_PER_SEC)
 #define MSEC(n) ((nsec_t)(n)*NSEC_PER_MSEC)

@@ -2,11 +2,9 @@
 #include "ctl/api/client.h"
 #include "ctl/api/call.h"
 #include "ctl/api/events.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 //
 // Addresses

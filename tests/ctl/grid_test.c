@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/print/grid.h"
 #include "ctl/print/text.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 static const struct grid_column columns[] = {
     {"NAME", false, true},

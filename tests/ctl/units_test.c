@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctl/print/units.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 static void counts_have_commas(void **state)
 {

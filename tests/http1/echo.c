@@ -138,7 +138,7 @@ static enum http1_next complete(struct http1_conn *conn, struct slice body, stru
     case PLACE_NONE:
         break;
     }
-    fail_msg("a request for nothing was taken");
+    fail_msg("%s", "a request for nothing was taken");
     return HTTP1_NEXT_REQUEST;
 }
 

@@ -15,12 +15,10 @@
 
 #include "tests/proto_common/wire_callers.h"
 #include "tests/proto_common/wire_host.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 struct echo_options {
     struct http1_options http1;

@@ -4,16 +4,14 @@
 // reading of their lines, and with http-parser alone.
 
 #include "http1/head.h"
+#include "tests/support/with_cmocka.h"
 
 #include <http_parser.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define HEAD_MOST 4096
 

@@ -4,15 +4,13 @@
 // are ignored.
 
 #include "http1/head.h"
+#include "tests/support/with_cmocka.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define HEAD_MOST 4096
 #define START "GET / HTTP/1.1\r\n"

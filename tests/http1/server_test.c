@@ -6,13 +6,11 @@
 #include "http1/http1_answer.h"
 #include "http1/chunk.h"
 #include "http1/head.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define HEAD_MOST 1024
 #define BODY_MOST 256

@@ -3,13 +3,11 @@
 // A target in its forms, and the escapes in it.
 
 #include "http1/request_target.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define TEXT_MAX 100
 

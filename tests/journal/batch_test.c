@@ -4,13 +4,11 @@
 #include "journal/segment.h"
 
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct segment *segment_at(uint64_t number, uint64_t end)
 {

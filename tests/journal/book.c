@@ -2,15 +2,13 @@
 #include "tests/journal/book.h"
 
 #include "core/base/hash.h"
+#include "tests/support/with_cmocka.h"
 
 #include <endian.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { SUBJECTS = 1 << 14, VERSIONS = 1 << 16, NAME = 24 };
 
@@ -567,7 +565,7 @@ static void complain(struct book *book, const struct broker *broker, size_t kept
             describe(book->used[i], broker);
         }
     }
-    fail_msg("what came back is not what was there at any moment");
+    fail_msg("%s", "what came back is not what was there at any moment");
 }
 
 static void expect_known(struct book *book, const struct broker *broker, const struct job *job)

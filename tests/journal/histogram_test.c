@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/journal_private.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 static void value_counts_in_the_first_bucket_with_a_limit_not_below_it(void **state)
 {

@@ -347,7 +347,7 @@ unsigned bed_turns(struct bed *bed)
         tasks = bed->disk_worker.count;
         bed_turn(bed);
         if (++count > TURNS_MOST) {
-            fail_msg("turns without end");
+            fail_msg("%s", "turns without end");
         }
     } while (bed->disk_worker.count != tasks || !is_idle(bed));
     return count;

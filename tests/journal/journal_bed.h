@@ -12,10 +12,7 @@
 #include "tests/journal/book.h"
 #include "tests/journal/fake_worker.h"
 #include "tests/journal/file/fake_disk.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/support/with_cmocka.h"
 
 #define SEC(n) ((nsec_t)(n)*NSEC_PER_SEC)
 #define MSEC(n) ((nsec_t)(n)*NSEC_PER_MSEC)

@@ -6,13 +6,11 @@
 
 #include "core/broker.h"
 #include "journal/codec.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #define SALT UINT64_C(0x0123456789abcdef)
 #define OFFSET 4096

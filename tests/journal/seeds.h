@@ -7,13 +7,11 @@
 // one can be found and repeated.
 
 #include "tests/journal/file/fake_file.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 struct seeds {
     unsigned long first, end;

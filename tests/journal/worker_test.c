@@ -8,19 +8,17 @@
 #include "tests/journal/fake_worker.h"
 #include "tests/journal/file/fake_disk.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { SIZE = 4096 };
 

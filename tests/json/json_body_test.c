@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 // JSON strings that are made in parts are the same as jansson's.
 #include "json/json_body.h"
+#include "tests/support/with_cmocka.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { LONGEST = 64, ROUNDS = 20000 };
 

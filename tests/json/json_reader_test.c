@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // Members of JSON objects, and the messages for wrong ones.
 #include "json/json_reader.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const char *const colours[] = {"red", "green", "blue", NULL};
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "os/small_file.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/tandem-small-file-XXXXXX";
 static char path[64];

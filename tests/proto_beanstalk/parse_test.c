@@ -5,13 +5,11 @@
 #include "proto_beanstalk/bean_parse.h"
 
 #include "tests/proto_common/wire_pages.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -10,12 +10,10 @@
 #include "proto_beanstalk/beanstalk.h"
 
 #include "tests/proto_common/wire_host.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 // The state of each test.
 struct bean {

@@ -3,10 +3,9 @@
 #include "proto_common/contract.h"
 
 #include "core/base/nsec.h"
+#include "tests/support/with_cmocka.h"
 
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 static struct job_spec of_retries(int64_t job_retries)
 {

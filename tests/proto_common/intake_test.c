@@ -2,11 +2,9 @@
 // Receiving a body: in any pieces, in place or copied, skipped, and without memory.
 #include "proto_common/intake.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define LARGE ((size_t)100000)
 

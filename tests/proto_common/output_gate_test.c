@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 // Output that waits for the store: bytes after a gate are sent when its position is reached.
 #include "proto_common/output.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 struct bench {
     struct output_pool pool;

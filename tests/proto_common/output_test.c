@@ -2,12 +2,10 @@
 // The output of a connection: order, partial sending, references to blobs, and failed allocations.
 #include "proto_common/output.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 struct bench {
     struct output_pool pool;

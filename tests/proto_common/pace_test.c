@@ -3,12 +3,10 @@
 // The time limits for peers: when a command counts as begun, and when a limit is exceeded.
 
 #include "proto_common/pace.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #define AT(seconds) ((nsec_t)(seconds)*NSEC_PER_SEC)
 

@@ -2,13 +2,11 @@
 // The step loop: the steps that it makes, its result for the host, and the budget that it charges.
 // The front-end of these tests has a protocol of single letters; a digit announces a body.
 #include "proto_common/steps.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define BODY_LEN (INTAKE_DIRECT_MIN + 100)
 

@@ -2,13 +2,11 @@
 #include "tests/proto_common/wire_closings.h"
 
 #include "core/base/log.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void note_reason(void *context, enum log_level level, const char *event,
                         const struct log_field *fields, size_t count)

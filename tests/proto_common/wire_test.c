@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 // A wire: the limit for clients that do not read, and output that waits for the store.
 #include "proto_common/unread.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 struct bench {
     struct output_pool pool;

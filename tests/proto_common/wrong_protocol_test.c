@@ -2,11 +2,9 @@
 // Peers that use another protocol: how they are recognized, and the log lines.
 #include "proto_common/wrong_protocol.h"
 #include "tests/proto_common/wire_closings.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static unsigned tls_hellos;
 

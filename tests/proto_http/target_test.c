@@ -3,14 +3,12 @@
 // A path that is read without http-parser is divided as it would do it.
 
 #include "proto_http/web_request.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define PATH_MOST 4096
 

@@ -14,12 +14,10 @@
 
 #include "tests/proto_common/wire_host.h"
 #include "tests/proto_gearman/wire_gear.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 // The fixture of a test; *state points to it.
 struct web {

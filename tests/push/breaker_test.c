@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 // The pauses of an endpoint that is down.
 #include "push/breaker.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define SECONDS(n) ((nsec_t)(n)*NSEC_PER_SEC)
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/push/fake_endpoint.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 // The longest request.
 #define INPUT_MAX ((size_t)40 << 20)

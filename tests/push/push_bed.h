@@ -13,15 +13,12 @@
 #include "push/push_request.h"
 #include "push/push.h"
 #include "tests/push/fake_endpoint.h"
+#include "tests/support/with_cmocka.h"
 
 #include <event2/event.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #define SECONDS(n) ((nsec_t)(n)*NSEC_PER_SEC)
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 // Requests are signed as Standard Webhooks requires.
 #include "push/signature.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // The example that the libraries of Standard Webhooks are tested with.
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 // Addresses that are not on the public Internet.
 #include "push/special_address.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/un.h>
-
-#include <cmocka.h>
 
 static bool is_special(const char *text)
 {

@@ -3,13 +3,11 @@
 // The syntax of cron expressions, and the moments that match in a zone whose clocks are never set.
 
 #include "tests/schedule/moments.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 // A Tuesday.

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/schedule/moments.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,13 +3,10 @@
 // The moments of schedules when clocks are set, in zones made for the test. Moments are UTC.
 
 #include "tests/schedule/moments.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 // An hour ahead of UTC. In March, clocks go from 2:00 to 3:00, in October back from 3:00 to 2:00.
 static struct made_zone *summer(struct made_zone *zone)

@@ -4,13 +4,11 @@
 
 #include "schedule/system/system_zone.h"
 #include "tests/schedule/moments.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

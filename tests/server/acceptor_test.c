@@ -8,7 +8,7 @@
 #include "core/base/log.h"
 #include "tests/server/fake_handshake.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "core/base/log.h"
 #include "server/conn/rule_set.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "core/grants.h"
 #include "server/conn/conn_caller.h"
 #include "tests/server/access_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

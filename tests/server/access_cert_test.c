@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Rules for the names in clients' certificates.
 #include "tests/server/access_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 
 #include <stdio.h>

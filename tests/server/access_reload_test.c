@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The rules change while clients are connected.
 #include "tests/server/access_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdlib.h>

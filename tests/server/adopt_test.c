@@ -2,7 +2,7 @@
 // A listening socket that another process has made.
 #include "server/net/listener.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "tests/server/again_bed.h"
 
 #include "core/base/macros.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 // again when it has lost it. With the loop alone, and with I/O threads.
 #include "tests/server/again_bed.h"
 #include "tests/server/manager_socket.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "tests/proto_common/wire_host.h"
 #include "tests/server/access_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // One connection: its input in pieces of any size, its output, its end.
 #include "proto_common/unread.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

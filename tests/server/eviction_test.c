@@ -4,7 +4,7 @@
 #include "core/base/memory.h"
 #include "server/conn/conn.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

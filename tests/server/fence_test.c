@@ -6,7 +6,7 @@
 #include "server/io/io.h"
 #include "server/process/clock.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <poll.h>

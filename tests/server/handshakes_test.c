@@ -5,7 +5,7 @@
 #include "server/net/budget.h"
 #include "server/process/clock.h"
 #include "tests/server/fake_handshake.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

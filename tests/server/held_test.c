@@ -3,7 +3,7 @@
 #include "core/base/log.h"
 #include "server/process/clock.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <errno.h>

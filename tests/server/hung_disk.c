@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/hung_disk.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <fcntl.h>
 #include <linux/filter.h>

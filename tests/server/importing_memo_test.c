@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 // The memos of imports in the journal, whose sources may contain a password.
 #include "server/importing_memo.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define PAIRS(password) "gearmand-postgres:host=db password=" password " dbname=jobs"
 #define FILES "beanstalkd:/var/lib/beanstalkd"

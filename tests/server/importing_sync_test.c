@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 // The sync after an import: what is synced, and what stops a start.
 #include "server/importing_sync.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static struct {
     unsigned files, directories; // that were synced

@@ -4,7 +4,7 @@
 #include "server/io/io_thread.h"
 #include "server/io/io_batch.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // When connections are spread over the I/O threads, and when they come back, in virtual time.
 #include "server/io/spread.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 // The core's thread and two more.
 enum { THREADS = 3 };

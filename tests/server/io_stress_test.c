@@ -7,7 +7,7 @@
 
 #include "server/process/clock.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -4,7 +4,7 @@
 // memmem is a GNU function.
 #define _GNU_SOURCE
 #include "journal/file/manifest.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #include "server/conn/conn_log.h"
 #include "server/services.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

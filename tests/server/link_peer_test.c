@@ -7,7 +7,7 @@
 #include "server/net/socket.h"
 
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "server/io/io_private.h"
 
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <errno.h>

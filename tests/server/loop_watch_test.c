@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "server/loop.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #define SECONDS(n) ((nsec_t)(n)*NSEC_PER_SEC)
 

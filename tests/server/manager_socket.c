@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/manager_socket.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "core/base/macros.h"
 #include "server/process/clock.h"
 #include "tests/server/manager_socket.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <event2/event.h>
 #include <sys/socket.h>

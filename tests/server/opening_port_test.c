@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The port of operators while the journal is being opened: it is served, and no other is.
 #include "tests/server/hung_disk.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <openssl/ssl.h>
 #include <signal.h>

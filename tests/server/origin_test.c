@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Where a connection comes from, and what of that is this machine.
 #include "server/transport/origin.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <arpa/inet.h>

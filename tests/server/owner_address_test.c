@@ -2,7 +2,7 @@
 // The addresses of the owner: which words are valid, and which are skipped.
 #include "server/proxy/owner_address.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/chance.h"
 
 #include <stdio.h>

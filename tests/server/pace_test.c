@@ -6,7 +6,7 @@
 #include "core/base/memory.h"
 #include "server/conn/conn_private.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdlib.h>

@@ -4,17 +4,15 @@
 
 #include "server/net/admission.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <stdarg.h>
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 union any_addr {
     struct sockaddr any;

@@ -2,7 +2,7 @@
 // A socket as a transport: how much each operation moves, and whether an event must come before
 // more can be moved.
 #include "server/transport/transport.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <string.h>

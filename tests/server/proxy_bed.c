@@ -5,7 +5,7 @@
 
 #include "server/net/edge_socket.h"
 #include "server/process/clock.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -75,7 +75,7 @@ size_t proxy_bed_descriptors(void)
 void proxy_bed_check_time(nsec_t began_at)
 {
     if (clock_awake() - began_at > PATIENCE) {
-        fail_msg("what was waited for did not come");
+        fail_msg("%s", "what was waited for did not come");
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The head by which a proxy names its client: both versions, in any pieces, and hostile ones.
 #include "server/transport/proxy_head.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/chance.h"
 
 #include <arpa/inet.h>

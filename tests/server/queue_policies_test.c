@@ -5,7 +5,7 @@
 
 #include "core/base/log.h"
 #include "core/memo.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "server/process/clock.h"
 #include "tests/server/proxy_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/chance.h"
 
 #include <errno.h>

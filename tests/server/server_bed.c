@@ -4,7 +4,7 @@
 #include "server/io/io_private.h"
 
 #include "tests/server/bed_caller.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/rights.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/server_process.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -208,7 +208,7 @@ static ssize_t client_receive(int client, char *bytes, size_t room)
     struct pollfd waiting = {.fd = client, .events = POLLIN};
 
     if (poll(&waiting, 1, PATIENCE_MS) != 1) {
-        fail_msg("the server says nothing");
+        fail_msg("%s", "the server says nothing");
     }
     return recv(client, bytes, room, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/server_sandbox.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <dirent.h>
 #include <stdio.h>

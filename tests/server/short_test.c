@@ -2,7 +2,7 @@
 // Connections with one command each: what each costs, and that many at once do not delay others.
 #include "server/net/listener.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <dirent.h>
 #include <netinet/in.h>

@@ -2,7 +2,7 @@
 // Slots that are reserved for each kind of connection.
 #include "server/net/admission.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <string.h>
 #include <sys/resource.h>

@@ -2,7 +2,7 @@
 // A server whose pid file another process holds: whether it opens all the same.
 #include "server/server.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

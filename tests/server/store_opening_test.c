@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // tandemd while its journal is being opened: it can be stopped, whatever the disk does.
 #include "tests/server/hung_disk.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <signal.h>
 #include <stdio.h>

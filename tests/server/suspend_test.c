@@ -5,7 +5,7 @@
 #include "server/conn/conn_private.h"
 #include "server/process/suspend.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

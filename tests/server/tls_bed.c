@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/server/tls_bed.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <fcntl.h>
 #include <openssl/err.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The files of [tls]: valid ones, and the messages about invalid ones.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 
 #include <openssl/pem.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // How a connection with TLS begins.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 
 #include <openssl/err.h>

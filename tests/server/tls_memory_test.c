@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Memory that is not there, for OpenSSL or for us.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 #include "tests/support/nth_alloc.h"
 

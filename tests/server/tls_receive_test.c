@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Receiving on a connection with TLS, and the events before it can receive more.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 
 #include <errno.h>

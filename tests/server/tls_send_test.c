@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Sending on a connection with TLS: the records, and peers that do not read.
 #include "server/transport/tls_private.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 
 #include <errno.h>

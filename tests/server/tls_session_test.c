@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Sessions that are taken up again by a ticket, and contexts that are read again.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/tls_bed.h"
 
 #include <pthread.h>

@@ -6,7 +6,7 @@
 #include "core/base/log.h"
 #include "server/io/io_private.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // The order in which connections are served: clients with small requests, and with little output,
 // before the others, and no connection is starved.
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Turns that some clients fill completely: the others get their share of them.
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <string.h>
 #include <sys/socket.h>

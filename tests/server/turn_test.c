@@ -5,7 +5,7 @@
 #include "server/process/clock.h"
 #include "server/conn/conn.h"
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdlib.h>
 #include <string.h>

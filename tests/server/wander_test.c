@@ -6,7 +6,7 @@
 #include "server/conn/conn.h"
 
 #include "tests/server/server_bed.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

@@ -4,16 +4,13 @@
 // and another.
 
 #include "transfer/gearmand/dump_read.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 // The contents of a dump: each row and each damage as a line of text.
 struct dump {

@@ -6,7 +6,7 @@
 // run in threads. GEARMAN_ADDRESS (host:port) says where the server is. Everything ends with the
 // test.
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <libgearman-1.0/gearman.h>
 

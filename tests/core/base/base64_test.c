@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 // Bytes as base64, and back.
 #include "core/base/base64.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void short_texts_are_those_of_the_rfc(void **state)
 {

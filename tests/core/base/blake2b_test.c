@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 // BLAKE2b-256 gives what others get, in however many steps.
 #include "core/base/blake2b.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 // By CPython 3.11 (hashlib.blake2b with digest_size=32): of `len` bytes, each of them seven times
 // its place, modulo 251.

@@ -6,12 +6,10 @@
 
 #include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { ITEMS = 600 };
 

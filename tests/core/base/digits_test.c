@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 // Numbers, written and read as decimal digits.
 #include "core/base/digits.h"
+#include "tests/support/with_cmocka.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 // Written as the C library writes it, with nothing behind it, and read back.
 static void check(uint64_t number)

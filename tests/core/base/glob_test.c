@@ -3,15 +3,13 @@
 #include "core/base/glob.h"
 #include "tests/proto_common/wire_pages.h"
 #include "tests/support/chance.h"
+#include "tests/support/with_cmocka.h"
 
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static struct slice text(const char *string)
 {

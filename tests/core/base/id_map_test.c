@@ -4,11 +4,9 @@
 
 #include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define SECRET UINT64_C(0xfedcba9876543210)
 // Ids from BASE on: the last one that there can be is among them.

@@ -6,12 +6,10 @@
 #include "core/base/slab.h"
 #include "core/base/table.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #define MIB ((size_t)1 << 20)
 

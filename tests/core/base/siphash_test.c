@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 // SipHash-1-3 gives what others get.
 #include "core/base/siphash.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void hash_equals_that_of_another_implementation(void **state)
 {

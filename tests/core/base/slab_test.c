@@ -5,16 +5,13 @@
 
 #include "core/base/blob.h"
 #include "core/base/slab.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <cmocka.h>
 
 enum { THINGS = 20000 };
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 // Valid and invalid UTF-8.
 #include "core/base/utf8.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void assert_all(const char *const *texts, bool valid)
 {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/journal/file/disk_bench.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 struct disk_bench bench;
 

@@ -3,11 +3,10 @@
 // alone.
 #include "tests/journal/file/disk_bench.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,7 +16,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 // The file system, as the real disk asks it how much space there is (the linker puts this in its
 // place).

@@ -3,11 +3,9 @@
 #include "journal/file/examine.h"
 #include "journal/journal.h"
 #include "tests/support/nth_alloc.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 #include <errno.h>
 #include <stdio.h>

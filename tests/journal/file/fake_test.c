@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 // How the fake disk fails, forgets and reports false success: other tests rely on it.
 #include "tests/journal/file/disk_bench.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void fault(enum fake_op op, enum fake_effect effect, int error)
 {

@@ -5,13 +5,11 @@
 #include "tests/journal/file/revive.h"
 
 #include "core/record.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define JOBS 8
 

@@ -9,13 +9,11 @@
 #include "tests/journal/file/revive.h"
 
 #include "journal/segment.h"
+#include "tests/support/with_cmocka.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 #define FIRST "journal.0000000001"
 #define SECOND "journal.0000000002"

@@ -3,13 +3,11 @@
 #include "journal/file/files.h"
 
 #include "tests/journal/file/fake_disk.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #define NAME "journal.0000000001"
 

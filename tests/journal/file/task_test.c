@@ -4,14 +4,12 @@
 
 #include "journal/codec.h"
 #include "tests/journal/file/fake_disk.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define NAME_1 "journal.0000000001"
 #define NAME_2 "journal.0000000002"

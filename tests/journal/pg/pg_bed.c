@@ -3,11 +3,10 @@
 
 #include "journal/pg/journal_rows.h"
 #include "journal/pg/schema.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ const char *bed_admin_conninfo(void)
     const char *conninfo = getenv("POSTGRES");
 
     if (!conninfo) {
-        fail_msg("POSTGRES is not set: run this by tests/support/postgres.py");
+        fail_msg("%s", "POSTGRES is not set: run this by tests/support/postgres.py");
     }
     return conninfo;
 }

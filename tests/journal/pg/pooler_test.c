@@ -3,16 +3,14 @@
 // connection is made. The pooler is a fake server with the necessary part of PostgreSQL's protocol.
 #include "journal/pg/db.h"
 #include "journal/pg/schema.h"
+#include "tests/support/with_cmocka.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

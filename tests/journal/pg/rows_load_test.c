@@ -5,11 +5,10 @@
 #include "tests/journal/pg/pg_bed.h"
 
 #include "journal/pg/db.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

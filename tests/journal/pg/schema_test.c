@@ -3,11 +3,10 @@
 #include "tests/journal/pg/pg_bed.h"
 
 #include "journal/pg/schema.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -229,7 +228,7 @@ static void set_standbys(struct bed *bed, const char *names)
         }
         (void)poll(NULL, 0, 10);
     }
-    fail_msg("the setting stays as it was");
+    fail_msg("%s", "the setting stays as it was");
 }
 
 static void commit_waits_as_the_settings_demand(void **state)

@@ -9,10 +9,7 @@
 #include "journal/journal.h"
 #include "journal/pg/pg.h"
 #include "tests/journal/pg/fake_rows.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
+#include "tests/support/with_cmocka.h"
 
 #define SEC(n) ((nsec_t)(n)*NSEC_PER_SEC)
 #define MSEC(n) ((nsec_t)(n)*NSEC_PER_MSEC)

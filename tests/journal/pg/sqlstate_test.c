@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "journal/pg/sqlstate.h"
+#include "tests/support/with_cmocka.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 static void expect(const char *state, enum rows_outcome outcome, bool leave)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The text of a `listen` key.
 #include "server/config/listen_address.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <string.h>
 

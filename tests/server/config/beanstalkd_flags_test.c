@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "proto_beanstalk/beanstalk.h"
 #include "server/config/command_line.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

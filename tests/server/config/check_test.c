@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The errors that --check-config finds before a start would, and those that a start and a reload
 // refuse.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <signal.h>

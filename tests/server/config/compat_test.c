@@ -4,7 +4,7 @@
 #include "server/config/command_line.h"
 
 #include "server/config/compat.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/chance.h"
 #include "tests/support/nth_alloc.h"
 

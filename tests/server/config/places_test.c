@@ -2,7 +2,7 @@
 // Where the configuration is looked for, and the files that a service manager hands over.
 #include "server/config/command_line.h"
 #include "server/config/settings.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // Durations, rates and shares, as operators write them.
 #include "server/config/setting.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "server/config/queue_section.h"
 #include "server/config/settings.h"
 #include "server/process/resources.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <stdio.h>
 #include <stdlib.h>

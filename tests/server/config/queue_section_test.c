@@ -4,7 +4,7 @@
 
 #include "core/base/log.h"
 #include "server/config/settings.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "schedule/schedule.h"
 #include "server/schedule_service.h"
 #include "server/config/settings.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <stdio.h>

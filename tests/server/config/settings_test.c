@@ -6,7 +6,7 @@
 #include "server/config/journal_settings.h"
 #include "server/config/setting.h"
 #include "server/config/command_line.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
 #include <ctype.h>

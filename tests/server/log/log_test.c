@@ -2,7 +2,7 @@
 // How log lines look, and that nothing in a field can forge one.
 #include "server/log/log_line.h"
 #include "server/log/log_output.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <fcntl.h>
 #include <jansson.h>

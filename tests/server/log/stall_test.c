@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Readers that do not read must not stop the broker: of its log, and of its messages to the
 // manager.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <errno.h>

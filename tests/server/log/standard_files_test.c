@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Started with standard files that are closed, full or without a reader, or with few descriptors.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The file of rules: what a check, a start and a reload make of it.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <pwd.h>

@@ -2,7 +2,7 @@
 // Going to the background: what the process that was started ends with.
 #include "server/process/daemon.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 // The limits of a control group, in a tree of files as the kernel shows it.
 #include "server/process/cgroup.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <ftw.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Actions of the command line that do not serve clients.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 static const char CHECKED[] = "[server]\n"

@@ -5,7 +5,7 @@
 #include "core/base/log.h"
 #include "server/log/log_output.h"
 #include "server/process/clock.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <event2/event.h>
 #include <event2/event_struct.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Limits of connections, as the program keeps them, and what a reload changes of them.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <signal.h>

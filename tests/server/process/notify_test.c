@@ -2,7 +2,7 @@
 // The messages to a service manager with a watchdog.
 #include "server/process/notify.h"
 #include "tests/server/manager_socket.h"
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <event2/event.h>
 #include <poll.h>

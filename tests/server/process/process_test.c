@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // tandemd as its operator sees it: start, talk, signals, exit codes.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // Files that root opens in directories where another user may create links. Only root can act as
 // both, so these tests are skipped for other users.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 // Signals are requests to the process from its first moment to its last.
 #include "server/process/signals.h"
 
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Starting in beanstalkd's place, and what a start leaves in the file system.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // tandemd under a service manager, whose part the test plays: sockets that are handed over, and
 // what the manager is told.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // The settings of TLS and the files that they name: at a check, at the start, and on SIGHUP.
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <pwd.h>

@@ -3,7 +3,7 @@
 
 // setgroups is not in POSIX.
 #define _GNU_SOURCE
-#include "tests/server/server_cmocka.h"
+#include "tests/support/with_cmocka.h"
 #include "tests/server/server_sandbox.h"
 
 #include <grp.h>
