@@ -20,6 +20,7 @@ enum { CLIENTS = 6, COMMANDS = 400, SEEDS = 12, MANY_STEPS = 200000, BODY_MAX = 
 struct text {
     char *bytes;
     size_t len;
+    size_t size;
     size_t at; // bytes that were sent, or received
 };
 
@@ -50,8 +51,11 @@ static unsigned draw(struct peer_limits *peer_limits, unsigned n)
 
 static void text_add(struct text *text, const char *bytes, size_t len)
 {
-    text->bytes = realloc(text->bytes, text->len + len);
-    assert_non_null(text->bytes);
+    if (text->len + len > text->size) {
+        text->size = 2 * (text->len + len);
+        text->bytes = realloc(text->bytes, text->size);
+        assert_non_null(text->bytes);
+    }
     memcpy(text->bytes + text->len, bytes, len);
     text->len += len;
 }
