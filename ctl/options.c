@@ -151,16 +151,36 @@ static bool is_option(const char *argument)
     return argument[0] == '-' && argument[1] != '\0';
 }
 
+// Names what the option takes. In a table, a plus follows each word that may be one of several.
+static void explain_value(const struct given *given, struct problem *problem)
+{
+    const char *expected = expected_value(given->option);
+    bool is_list = given->option->kind == OPTION_WORDS;
+    bool several = is_list && strchr(expected, '+');
+    char plain[512];
+    size_t len = 0;
+
+    for (; *expected && len + 1 < sizeof plain; expected++) {
+        if (*expected != '+') {
+            plain[len++] = *expected;
+        }
+    }
+    plain[len] = '\0';
+    (void)problem_set(problem, OUTCOME_USAGE, "%s: \"%s\" is not valid: give %s%s%s",
+                      given->option->name, given->value, is_list ? "one " : "",
+                      several   ? "or more of these, with commas: "
+                      : is_list ? "of "
+                                : "",
+                      plain);
+}
+
 // Stores the value. False with a problem.
 static bool set_option(struct options *options, const struct given *given, struct problem *problem)
 {
     void *place = (char *)options + given->option->place;
 
     if (!set_option_value(given->option, place, given->value)) {
-        (void)problem_set(problem, OUTCOME_USAGE, "%s: \"%s\" is not valid: give %s%s",
-                          given->option->name, given->value,
-                          given->option->kind == OPTION_WORDS ? "one of " : "",
-                          expected_value(given->option));
+        explain_value(given, problem);
         return false;
     }
     return true;

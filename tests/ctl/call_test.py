@@ -241,6 +241,8 @@ class Usage(unittest.TestCase):
                 (["queues", "--limit", "ten"], '"ten" is not valid: give a number'),
                 (["queues", "--json=1"], "--json takes no value"),
                 (["queues", "--sort", "color"], "give one of name ready"),
+                (["queues", "--with", "ready,+"],
+                 '"ready,+" is not valid: give one or more of these, with commas: ready delayed '),
                 (["kick", "--older-than", "1y"], "a time such as"),
                 (["kick", "--larger-than", "x"], "a size such as"),
                 (["kick", "--priority", "9-1"], "a number, or two"),
