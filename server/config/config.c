@@ -226,8 +226,9 @@ static bool variable_ends_with(const char *name, const char *end)
 
 // Whether the variable is not for the broker. It may be one of tandemctl's. For a service called
 // `tandem` or `tandem-x`, Kubernetes adds variables such as TANDEM_SERVICE_HOST,
-// TANDEM_X_SERVICE_PORT_HTTP, TANDEM_PORT=tcp://... and TANDEM_PORT_8080_TCP_ADDR, and Docker's
-// links are like the last two. No setting has such a name.
+// TANDEM_X_SERVICE_PORT_HTTP, TANDEM_PORT=tcp://... and TANDEM_PORT_8080_TCP_ADDR. Docker's links
+// add some like the last two, TANDEM_NAME=/us/tandem, and TANDEM_ENV_... for each variable of the
+// other container. No setting has such a name.
 static bool variable_is_foreign(const char *name, const char *value)
 {
     static const char port[] = "_PORT_";
@@ -238,12 +239,13 @@ static bool variable_is_foreign(const char *name, const char *value)
            variable_ends_with(name, "_SERVICE_HOST") || variable_ends_with(name, "_SERVICE_PORT") ||
            strstr(name, "_SERVICE_PORT_") ||
            (variable_ends_with(name, "_PORT") && strstr(value, "://")) ||
+           (variable_ends_with(name, "_NAME") && *value == '/') || strstr(name, "_ENV_") ||
            (found && isdigit((unsigned char)found[strlen(port)]));
 }
 
 // Sets the key whose value is in the file of TANDEM_SECTION_KEY_FILE.
 static bool variable_apply_file(const struct config *config, const char *name, const char *path,
-                                struct error_text *why)
+                                bool waits, struct error_text *why)
 {
     const char *section;
     const struct option *option = variable_option(config, name, "_file", &section);
@@ -259,7 +261,7 @@ static bool variable_apply_file(const struct config *config, const char *name, c
         return error_set(why, "%s is the path of a file already: set %.*s", option->name, plain_len,
                          name);
     }
-    if (!setting_read_line(path, &file, why)) {
+    if (!setting_read_line(path, waits, &file, why)) {
         return false;
     }
     good = config_set(config, section, option->name, file.bytes, why);
@@ -282,13 +284,13 @@ static bool variable_has_file(const char *const *environment, const char *name)
 }
 
 static bool variable_apply(const struct config *config, const char *const *environment,
-                           const char *name, const char *value, struct error_text *why)
+                           const char *name, const char *value, bool waits, struct error_text *why)
 {
     const char *section;
     const struct option *option = variable_option(config, name, "", &section);
 
     if (!option) {
-        return variable_apply_file(config, name, value, why);
+        return variable_apply_file(config, name, value, waits, why);
     }
     if (variable_has_file(environment, name)) {
         return error_set(why, "%s_FILE is set, too", name);
@@ -297,7 +299,7 @@ static bool variable_apply(const struct config *config, const char *const *envir
 }
 
 bool config_set_from_environment(const struct config *config, const char *const *environment,
-                                 size_t *count, struct error_text *why)
+                                 bool waits, size_t *count, struct error_text *why)
 {
     bool good = true;
 
@@ -314,7 +316,7 @@ bool config_set_from_environment(const struct config *config, const char *const 
             return error_set(why, "out of memory");
         }
         if (!variable_is_foreign(name, sign + 1)) {
-            good = variable_apply(config, environment, name, sign + 1, why) ||
+            good = variable_apply(config, environment, name, sign + 1, waits, why) ||
                    error_prefix(why, "%s in the environment: ", name);
             *count += 1;
         }

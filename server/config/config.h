@@ -42,9 +42,10 @@ bool config_load(const struct config *config, const char *path, bool waits,
 // Sets keys from those `NAME=value` of the list whose name begins with TANDEM_: TANDEM_SECTION_KEY,
 // or TANDEM_SECTION_KEY_FILE with the path of a file that has the value. Sections with a name have
 // no such variables. False if a name is not known, except if it is one of tandemctl's, or one that
-// Kubernetes and Docker add for a service called `tandem...`. `*count` is the number of keys set.
+// Kubernetes and Docker add for a service called `tandem...`. `waits` as for config_load().
+// `*count` is the number of keys set.
 bool config_set_from_environment(const struct config *config, const char *const *environment,
-                                 size_t *count, struct error_text *why) MUST_USE;
+                                 bool waits, size_t *count, struct error_text *why) MUST_USE;
 
 // Sets a key from `section.key=value`; config_finish() must follow. A missing section with a name,
 // as in `queue mail.*.max_jobs=5`, is appended.

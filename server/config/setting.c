@@ -208,9 +208,11 @@ static bool credential_path(const char *text, char path[PATH_MAX], struct error_
     return true;
 }
 
-bool setting_read_line(const char *path, struct small_file *file, struct error_text *why)
+bool setting_read_line(const char *path, bool waits, struct small_file *file,
+                       struct error_text *why)
 {
-    int error = small_file_read_any(file, path, CREDENTIAL_MOST);
+    int error = waits ? small_file_read_any(file, path, CREDENTIAL_MOST)
+                      : small_file_read(file, path, CREDENTIAL_MOST);
 
     if (error && error != EFBIG) {
         return error_set(why, "%s: %s", path, small_file_error(error));
@@ -350,7 +352,7 @@ static bool setting_parse_text(const struct option *option, const char *text, ch
     if (!option->is_credential) {
         return credential_path(text, path, why) && setting_copy_text(path, value, why);
     }
-    if (!credential_path(text, path, why) || !setting_read_line(path, &file, why)) {
+    if (!credential_path(text, path, why) || !setting_read_line(path, true, &file, why)) {
         return false;
     }
     good = setting_copy_text(file.bytes, value, why);

@@ -24,9 +24,11 @@ struct small_file;
 bool setting_parse(const struct option *option, void *values, const char *text,
                    struct error_text *why) MUST_USE;
 
-// Reads a file with one line, such as a secret, and removes the end of the line. The reason in
-// `why` does not contain the line. The caller frees the file with small_file_free().
-bool setting_read_line(const char *path, struct small_file *file, struct error_text *why) MUST_USE;
+// Reads a file with one line, such as a secret, and removes the end of the line. If `waits` is
+// false, the file must be a regular one: a pipe could block. The reason in `why` does not contain
+// the line. The caller frees the file with small_file_free().
+bool setting_read_line(const char *path, bool waits, struct small_file *file,
+                       struct error_text *why) MUST_USE;
 
 // The replacement of a secret in output.
 #define SETTING_HIDDEN "(hidden)"

@@ -498,8 +498,9 @@ struct settings *settings_load(const struct settings_source *source, struct erro
     if (!config_preset(&settings->config, why) ||
         !settings_assign(settings, source->presets, source->preset_count, why) ||
         (source->path && !config_load(&settings->config, source->path, !source->again, why)) ||
-        (source->environment && !config_set_from_environment(&settings->config, source->environment,
-                                                             &settings->environment_count, why)) ||
+        (source->environment &&
+         !config_set_from_environment(&settings->config, source->environment, !source->again,
+                                      &settings->environment_count, why)) ||
         !settings_assign(settings, source->sets, source->set_count, why)) {
         goto failed;
     }

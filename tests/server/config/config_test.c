@@ -439,7 +439,7 @@ static void reload_applies_live_keys_and_names_the_others(void **state)
 
 static bool set_from(struct car *car, const char *const *environment, size_t *count)
 {
-    return config_set_from_environment(&car->config, environment, count, &car->why);
+    return config_set_from_environment(&car->config, environment, true, count, &car->why);
 }
 
 #define SET_FROM(car, count, ...) set_from(car, (const char *const[]){__VA_ARGS__, NULL}, count)
@@ -494,12 +494,13 @@ static void variables_that_others_set_are_ignored(void **state)
     struct car *car = *state;
     size_t count;
 
-    assert_true(SET_FROM(car, &count, "TANDEM_ADDRESS=http://h:1", "TANDEM_TOKEN=t",
-                         "TANDEM_SERVICE_HOST=10.0.0.1", "TANDEM_SERVICE_PORT=1",
-                         "TANDEM_SERVICE_PORT_HTTP=1", "TANDEM_PORT=tcp://10.0.0.1:1",
-                         "TANDEM_PORT_1_TCP=tcp://10.0.0.1:1", "TANDEM_PORT_1_TCP_ADDR=10.0.0.1",
-                         "TANDEM_CAR_SERVICE_HOST=10.0.0.1", "TANDEM_CAR_PORT=udp://10.0.0.1:1",
-                         "TANDEM_CAR_PORT_80_TCP_PROTO=tcp"));
+    assert_true(SET_FROM(
+        car, &count, "TANDEM_ADDRESS=http://h:1", "TANDEM_TOKEN=t", "TANDEM_SERVICE_HOST=10.0.0.1",
+        "TANDEM_SERVICE_PORT=1", "TANDEM_SERVICE_PORT_HTTP=1", "TANDEM_PORT=tcp://10.0.0.1:1",
+        "TANDEM_PORT_1_TCP=tcp://10.0.0.1:1", "TANDEM_PORT_1_TCP_ADDR=10.0.0.1",
+        "TANDEM_CAR_SERVICE_HOST=10.0.0.1", "TANDEM_CAR_PORT=udp://10.0.0.1:1",
+        "TANDEM_CAR_PORT_80_TCP_PROTO=tcp", "TANDEM_NAME=/us/tandem", "TANDEM_X_NAME=/us/tandem-x",
+        "TANDEM_ENV_TANDEM_CAR_SIZE=1", "TANDEM_X_ENV_PATH=/bin"));
     assert_int_equal(count, 0);
 }
 

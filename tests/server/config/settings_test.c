@@ -95,7 +95,8 @@ static void every_key_can_be_set_in_the_environment(void **state)
                 *at = (char)toupper((unsigned char)*at);
             }
             assert_in_range(len, 1, sizeof variable - 1);
-            assert_true(config_set_from_environment(&settings->config, environment, &count, &why));
+            assert_true(
+                config_set_from_environment(&settings->config, environment, true, &count, &why));
             assert_int_equal(count, 1);
         }
     }

@@ -184,6 +184,28 @@ static void reload_refuses_a_pipe_without_waiting(void **state)
     client_expect_end(client);
 }
 
+static void reload_refuses_a_pipe_with_a_value_without_waiting(void **state)
+{
+    struct sandbox *sandbox = *state;
+    FILE *file = fopen(sandbox->config, "w");
+    int client;
+
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    (void)setenv("TANDEM_HTTP_HOSTS_FILE", sandbox->config, 1);
+    PROCESS_START(&sandbox->process, ANY_PORT);
+    (void)unsetenv("TANDEM_HTTP_HOSTS_FILE");
+    client = client_connect(&sandbox->process);
+    assert_int_equal(unlink(sandbox->config), 0);
+    assert_int_equal(mkfifo(sandbox->config, 0600), 0);
+    process_signal(&sandbox->process, SIGHUP);
+    process_expect(&sandbox->process, "tandemd.conf: not a regular file", NULL);
+    client_send(client, "list-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_stop(&sandbox->process);
+    client_expect_end(client);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +213,7 @@ int main(void)
         SANDBOX_TEST(end_does_not_wait_for_the_reader_of_the_log),
         SANDBOX_TEST(stalled_manager_does_not_stop_clients_and_is_notified_later),
         SANDBOX_TEST(reload_refuses_a_pipe_without_waiting),
+        SANDBOX_TEST(reload_refuses_a_pipe_with_a_value_without_waiting),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
