@@ -107,6 +107,7 @@ struct server {
     struct queue_policies policies;            /* private */
     struct resources_found found;              /* private */
     uint64_t most_connections;                 /* private */
+    unsigned io_threads;                       /* private: their number */
     bool limit_logged;                         /* private: in the log */
     bool inherited[FRONTENDS];                 /* private: protocols with inherited sockets */
     struct pid_file pid_file;                  /* private */

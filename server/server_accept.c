@@ -166,7 +166,7 @@ bool server_start_io(struct server *server, struct error_text *why)
 {
     const struct server_settings *settings = &server->settings->server;
     struct turn *turn = &server->loop.turn;
-    unsigned threads = server_count_io_threads(server);
+    unsigned threads = server->io_threads;
 
     if (threads == 0) {
         return true;

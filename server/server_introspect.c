@@ -32,7 +32,7 @@ static void server_renew_usage(struct server *server)
             // The system does not tell: count the known ones.
             introspection->descriptors = server->loop.turn.open + server->handshakes.count +
                                          listeners_count(&server->listeners) +
-                                         IO_DESCRIPTORS(server_count_io_threads(server));
+                                         IO_DESCRIPTORS(server->io_threads);
         }
     }
 }
@@ -140,7 +140,7 @@ static void introspect_loop(void *host, struct introspect_loop *loop)
         .slow_turns = server->loop.watch.slow_turns,
         .longest_for = worst.longest_for,
         .lag_for = worst.lag_for,
-        .io_threads = server->loop.turn.io ? server_count_io_threads(server) : 0,
+        .io_threads = server->loop.turn.io ? server->io_threads : 0,
     };
 }
 

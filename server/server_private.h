@@ -70,7 +70,8 @@ void server_init_handshakes(struct server *server);
 // the store is open.
 void server_limit_connections(struct server *server);
 
-// The number of I/O threads in the settings.
+// The number of I/O threads by the settings. With `auto` it follows from the limits of the
+// container, which may change while the threads run.
 unsigned server_count_io_threads(const struct server *server);
 
 // Starts the I/O threads. False with the reason in `why`.

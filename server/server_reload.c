@@ -46,7 +46,7 @@ void server_apply(struct server *server)
 
     server->most_connections = capacity_connections(
         now->max_connections,
-        listeners_count(&server->listeners) + IO_DESCRIPTORS(server_count_io_threads(server)),
+        listeners_count(&server->listeners) + IO_DESCRIPTORS(server->io_threads),
         queue_push_descriptors(&server->settings->named[SETTINGS_QUEUES]));
     peer_limits_set(server->peer_limits, (uint64_t)now->max_connections_per_address);
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);

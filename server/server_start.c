@@ -195,6 +195,7 @@ enum exit_reason server_open(struct server *server, const struct server_start *s
     server->options = start->options;
     server->ready = start->ready;
     server->ready_context = start->context;
+    server->io_threads = server_count_io_threads(server);
     facts_gather(&server->facts, clock_now());
     server_init_introspect(server);
     if (!server_make_store(server, why) ||
