@@ -36,6 +36,14 @@ class Kubernetes(unittest.TestCase):
                         "allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
                         "capabilities": {"drop": ["ALL"]}})
 
+    def test_workers_reach_a_broker_that_drains_and_is_not_ready(self):
+        documents = manifests.load(next(path for path in manifests.KUBERNETES
+                                        if path.stem == "single"))
+        container, = pod_of(documents)["containers"]
+        self.assertEqual(container["readinessProbe"]["httpGet"]["path"], "/readyz")
+        for each in manifests.of_kind(documents, "Service"):
+            self.assertTrue(each["spec"].get("publishNotReadyAddresses"), each["metadata"]["name"])
+
     def test_a_wrong_name_type_or_reference_is_found(self):
         sound = manifests.load(manifests.KUBERNETES[0])
 
