@@ -5,20 +5,12 @@
 // The first word of a rule: the callers that it matches.
 
 #include "access/access.h"
+#include "access/net.h"
 #include "core/base/macros.h"
 #include "core/base/slice.h"
 
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <sys/types.h>
-
-// A network: the addresses with a common prefix. An IPv4 address that is mapped into IPv6
-// (::ffff:a.b.c.d) counts as IPv4, so no IPv6 network contains it, not even ::/0.
-struct net {
-    struct in6_addr address; // an IPv4 address is mapped
-    unsigned bits;           // the length of the prefix in `address`, 0 to 128
-    bool v4;
-};
 
 enum who_kind { WHO_ANY, WHO_TOKEN, WHO_CERT, WHO_USER, WHO_GROUP, WHO_NET };
 

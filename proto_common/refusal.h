@@ -15,7 +15,8 @@
     X(STORE, "store", "the journal accepts no records")                                            \
     X(LIMIT, "limit", "a limit of jobs or queues")                                                 \
     X(CONNECTION, "connection", "a connection above a limit of connections")                       \
-    X(HANDSHAKE, "handshake", "a TLS handshake that failed")                                       \
+    X(HANDSHAKE, "handshake", "a TLS handshake, or a head of the PROXY protocol, that failed")     \
+    X(PROXY, "proxy", "a connection for proxies only, from another address")                       \
     X(TOKEN, "token", "an unknown token")                                                          \
     X(UNREAD, "unread", "a client dropped because it does not read")                               \
     X(IDLE, "idle", "a client dropped because it took too long")

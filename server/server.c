@@ -214,6 +214,7 @@ bool server_close(struct server *server)
     }
     loop_close(&server->loop);
     peer_limits_free(server->peer_limits);
+    proxies_free(server->proxies);
     pid_file_release(&server->pid_file);
     config_introspect_clear(&server->introspection.settings);
     memset(server, 0, sizeof *server);

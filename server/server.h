@@ -97,6 +97,7 @@ struct server {
     struct background_task schedule_task;      /* private */
     struct loop loop;                          /* private */
     struct peer_limits *peer_limits;           /* private */
+    struct proxies *proxies;                   /* private */
     struct listeners listeners;                /* private */
     struct handshakes handshakes;              /* private */
     struct signals signals;                    /* private */

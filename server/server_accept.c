@@ -6,6 +6,7 @@
 #include "server/conn/conn.h"
 #include "server/io/io.h"
 #include "server/net/admission.h"
+#include "server/net/proxied.h"
 #include "server/net/socket.h"
 #include "server/process/clock.h"
 
@@ -56,10 +57,20 @@ static void server_handshake_done(void *context, const void *of, int fd, void *o
                                   const char *peer)
 {
     const struct service *service = of;
+    struct server *server = context;
+    struct client_address client;
 
-    (void)context;
     turn_tick(service->turn);
-    conn_open(service, fd, own, peer);
+    if (!service->io.proxies || !proxied_is_head_alone(own)) {
+        conn_open(service, fd, own, peer);
+    } else if (server->standby.on) {
+        (void)proxied_release(own, &client);
+        server_pass_on(server, service, fd, peer);
+    } else {
+        // This process has become the owner meanwhile, and clients of the former one connect again.
+        peer_limits_leave(server->peer_limits, fd);
+        transport_proxied.close(fd, own);
+    }
 }
 
 static void server_handshake_failed(void *context, const void *of, const char *peer,
@@ -69,7 +80,7 @@ static void server_handshake_failed(void *context, const void *of, const char *p
 
     (void)context;
     turn_tick(service->turn);
-    service_log_handshake_failed(service, peer, why);
+    service_log_refused(service, peer, why);
 }
 
 static const struct handshakes_host server_handshakes_host = {
@@ -105,23 +116,39 @@ static void server_begin_handshake(struct server *server, const struct service *
     }
     peer_limits_leave(turn->peer_limits, fd);
     transport_plain.close(fd, NULL);
-    service_log_handshake_failed(service, peer, why);
+    service_log_refused(service, peer, why);
+}
+
+// Passes a connection on; the client of a proxy when it is known.
+static void server_accept_for_owner(struct server *server, const struct service *service, int fd,
+                                    const char *peer)
+{
+    static const struct proxied_service head_alone = {.inner = NULL};
+
+    if (service->io.proxies) {
+        handshakes_add(&server->handshakes, &transport_proxied, (void *)(uintptr_t)&head_alone,
+                       service, fd, peer);
+    } else {
+        server_pass_on(server, service, fd, peer);
+    }
 }
 
 void server_accept(void *context, int fd, const char *peer)
 {
     const struct service *service = context;
     struct server *server = container_of(service->turn, struct server, loop.turn);
+    const char *why;
 
     turn_tick(service->turn);
-    if (!peer_limits_enter(service->turn->peer_limits, fd,
-                           slot_kind(service->io.kind, socket_is_local(fd)))) {
-        service_log_address_limit(service, peer);
+    why = proxied_admit(service->io.proxies, service->turn->peer_limits, fd,
+                        slot_kind(service->io.kind, socket_is_local(fd)));
+    if (why) {
+        service_log_refused(service, peer, why);
         transport_plain.close(fd, NULL);
         return;
     }
     if (server->standby.on && !service->frontend->administers) {
-        server_pass_on(server, service, fd, peer);
+        server_accept_for_owner(server, service, fd, peer);
         return;
     }
     if (service->transport->handshake) {

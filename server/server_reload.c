@@ -49,6 +49,7 @@ void server_apply(struct server *server)
         listeners_count(&server->listeners) + IO_DESCRIPTORS(server->io_threads),
         queue_push_descriptors(&server->settings->named[SETTINGS_QUEUES]));
     peer_limits_set(server->peer_limits, (uint64_t)now->max_connections_per_address);
+    proxies_set(server->proxies, now->proxies);
     server->loop.turn.unread_for = nsec_from_seconds((uint64_t)now->write_timeout);
     listeners_limit_silence(&server->listeners, server->loop.turn.unread_for);
     server->loop.turn.kept_most = connection_memory_before(server->settings);

@@ -22,7 +22,7 @@ struct advertised {
 };
 
 // Adds an address as logged: `[tls:]HOST:PORT` or `[tls:]unix:PATH`. Only the first of each kind is
-// added, as no reader would try another.
+// added, as no reader would try another, and none that is for proxies only.
 static void advertise_add(struct advertised *advertised, const char *protocol, const char *address)
 {
     const char *host = advertised->host;
@@ -34,7 +34,9 @@ static void advertise_add(struct advertised *advertised, const char *protocol, c
 
     address += tls ? strlen(ADDRESS_TLS) : 0;
     port = strrchr(address, ':');
-    if (strncmp(address, "unix:", 5) == 0 || !port || advertised->has[tls]) {
+    if (strncmp(address, "unix:", 5) == 0 ||
+        strncmp(address, ADDRESS_PROXY, strlen(ADDRESS_PROXY)) == 0 || !port ||
+        advertised->has[tls]) {
         return;
     }
     advertised->has[tls] = true;
@@ -249,8 +251,7 @@ void server_pass_on(struct server *server, const struct service *service, int fd
     struct proxy *proxy = server->standby.proxy;
 
     if (proxy) {
-        (void)proxy_take(proxy, fd, peer, service->frontend->name,
-                         service->transport->handshake != NULL);
+        (void)proxy_take(proxy, fd, peer, service->frontend->name, service->tls);
         // This connection may have been the last that can be passed on now, and others are about to
         // be accepted.
         listeners_shut(&server->listeners, standby_leaves_waiting, server);

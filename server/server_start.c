@@ -21,12 +21,15 @@ static struct listener_target server_target(struct server *server, size_t index)
         .protocol = frontends[index]->name,
         .accept = server_accept,
         .context = &server->services.each[index],
-        .tls_context = &server->services.tls_each[index],
+        .tls_context = &server->services.ways[SERVICE_TLS][index],
+        .proxied_context = &server->services.ways[SERVICE_PROXIED][index],
+        .proxied_tls_context = &server->services.ways[SERVICE_PROXIED_TLS][index],
         .kind = (unsigned)index,
     };
 }
 
-static bool server_adopt(void *context, int fd, size_t index, bool tls, struct error_text *why)
+static bool server_adopt(void *context, int fd, size_t index, bool tls, bool proxied,
+                         struct error_text *why)
 {
     struct server *server = context;
     const struct listener_target target = server_target(server, index);
@@ -36,7 +39,7 @@ static bool server_adopt(void *context, int fd, size_t index, bool tls, struct e
         (void)close(fd);
         return false;
     }
-    return listeners_adopt(&server->listeners, fd, tls, &target, why);
+    return listeners_adopt(&server->listeners, fd, tls, proxied, &target, why);
 }
 
 // Listens at the addresses of the `listen` keys, except for protocols with inherited sockets.
@@ -159,11 +162,13 @@ static bool server_prepare(struct server *server, struct error_text *why)
 
     error_set(why, "out of memory or descriptors, or the system has no epoll");
     server->peer_limits = peer_limits_new(&key);
-    if (!server->peer_limits ||
+    server->proxies = proxies_new();
+    if (!server->peer_limits || !server->proxies ||
         !loop_init(&server->loop, opening_broker(&server->opening), clock_now)) {
         return false;
     }
     server->loop.turn.peer_limits = server->peer_limits;
+    services_set_proxies(&server->services, server->proxies, server->peer_limits);
     // The rules are in force before the first connection begins.
     if (*path) {
         rules = rule_set_read(path, why);

@@ -41,6 +41,40 @@ static void service_task_run(void *context)
     service->frontend->work(service->shared);
 }
 
+// Makes `*way`, by which connections of the protocol come with another transport than plain ones.
+static void service_derive(struct service *way, const struct service *plain,
+                           const struct transport *transport, void *shared, bool tls,
+                           struct proxies *proxies)
+{
+    *way = *plain;
+    way->transport = transport;
+    way->transport_shared = shared;
+    way->tls = tls;
+    way->io = (struct io_service){.transport = transport,
+                                  .shared = shared,
+                                  .context = way,
+                                  .kind = plain->io.kind,
+                                  .for_operators = plain->io.for_operators,
+                                  .proxies = proxies};
+}
+
+// The protocol of that index has other state or limits: its connections have the same by all ways.
+static void services_share(struct services *services, size_t index)
+{
+    for (size_t way = 0; way < SERVICE_WAYS; way++) {
+        services->ways[way][index].shared = services->each[index].shared;
+        services->ways[way][index].limits = services->each[index].limits;
+    }
+}
+
+void services_set_proxies(struct services *services, struct proxies *proxies,
+                          struct peer_limits *peer_limits)
+{
+    services->proxies = proxies;
+    services->proxied =
+        (struct proxied_service){.inner = &transport_plain, .peer_limits = peer_limits};
+}
+
 bool services_start(struct services *services, const struct settings *settings,
                     struct broker *broker, const struct process_facts *facts, struct turn *turn,
                     struct error_text *why)
@@ -62,7 +96,9 @@ bool services_start(struct services *services, const struct settings *settings,
         if (!service->shared) {
             return false;
         }
-        services->tls_each[i].shared = service->shared;
+        service_derive(&services->ways[SERVICE_PROXIED][i], service, &transport_proxied,
+                       &services->proxied, false, services->proxies);
+        services_share(services, i);
         services->started++;
         if (service->frontend->due) {
             service->task =
@@ -100,7 +136,7 @@ bool services_move(struct services *services, const struct settings *settings,
         }
         service_end(service);
         service->shared = shared;
-        services->tls_each[i].shared = shared;
+        services_share(services, i);
     }
     return true;
 }
@@ -120,15 +156,14 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
             (struct tls_service){.tls = services->tls,
                                  .alpn = services->each[i].frontend->alpn,
                                  .message_len = services->each[i].frontend->message_len};
-        services->tls_each[i] = services->each[i];
-        services->tls_each[i].transport = &transport_tls;
-        services->tls_each[i].transport_shared = &services->tls_shared[i];
-        services->tls_each[i].io =
-            (struct io_service){.transport = &transport_tls,
-                                .shared = &services->tls_shared[i],
-                                .context = &services->tls_each[i],
-                                .kind = (unsigned)i,
-                                .for_operators = services->each[i].io.for_operators};
+        services->proxied_tls[i] =
+            (struct proxied_service){.inner = &transport_tls,
+                                     .inner_shared = &services->tls_shared[i],
+                                     .peer_limits = services->proxied.peer_limits};
+        service_derive(&services->ways[SERVICE_TLS][i], &services->each[i], &transport_tls,
+                       &services->tls_shared[i], true, NULL);
+        service_derive(&services->ways[SERVICE_PROXIED_TLS][i], &services->each[i],
+                       &transport_proxied, &services->proxied_tls[i], true, services->proxies);
     }
     return true;
 }
@@ -176,7 +211,7 @@ bool services_limit(struct services *services, const struct settings *settings)
         frontend->limits(settings->protocols[i].options, limits);
         limited = limits->idle_for > 0 || limits->body_for > 0;
         services->each[i].limits = limited ? limits : NULL;
-        services->tls_each[i].limits = services->each[i].limits;
+        services_share(services, i);
         changed =
             changed || before.idle_for != limits->idle_for || before.body_for != limits->body_for;
     }

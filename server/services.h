@@ -3,23 +3,40 @@
 #define TANDEM_SERVER_SERVICES_H
 
 // The front-ends of this process, and the state that the connections of each share, from before the
-// first connection to after the last one. Connections of a protocol with TLS and without share the
-// same.
+// first connection to after the last one. All connections of a protocol share the same, with TLS or
+// without, by proxies or not.
 
 #include "core/broker.h"
 #include "server/config/settings.h"
 #include "server/conn/conn.h"
+#include "server/net/proxied.h"
 #include "server/transport/tls.h"
 
-struct services {
-    struct service each[FRONTENDS];       // in the order of `frontends`
-    struct service tls_each[FRONTENDS];   // with TLS, after services_open_tls()
-    struct pace_limits limits[FRONTENDS]; // of their connections
-    struct service_counters counters[FRONTENDS];
-    size_t started;                           /* private: front-ends that must be stopped */
-    struct tls *tls;                          /* private: NULL until it is open */
-    struct tls_service tls_shared[FRONTENDS]; /* private */
+// Other ways by which connections of a protocol come than plain ones.
+enum service_way {
+    SERVICE_TLS,        // after services_open_tls()
+    SERVICE_PROXIED,    // by a proxy that names its clients
+    SERVICE_PROXIED_TLS // the same with TLS, after services_open_tls()
 };
+#define SERVICE_WAYS 3
+
+struct services {
+    struct service each[FRONTENDS];               // in the order of `frontends`
+    struct service ways[SERVICE_WAYS][FRONTENDS]; // the same by other ways
+    struct pace_limits limits[FRONTENDS];         // of their connections
+    struct service_counters counters[FRONTENDS];
+    size_t started;                                /* private: front-ends that must be stopped */
+    struct tls *tls;                               /* private: NULL until it is open */
+    struct proxies *proxies;                       /* private */
+    struct tls_service tls_shared[FRONTENDS];      /* private */
+    struct proxied_service proxied;                /* private */
+    struct proxied_service proxied_tls[FRONTENDS]; /* private */
+};
+
+// Names the proxies, and the limits that their clients enter; both must outlive the services.
+// Called once, before services_start().
+void services_set_proxies(struct services *services, struct proxies *proxies,
+                          struct peer_limits *peer_limits);
 
 // Starts all front-ends; their connections belong to the turn. Those that administer use the turn's
 // broker, the others `broker`. False with the reason in `why`; services_stop() must follow in any

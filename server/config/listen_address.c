@@ -80,14 +80,18 @@ static bool address_skip_prefix(struct slice *place, struct slice prefix)
 }
 
 // `tls:80` is an error, and a host named tls must be in brackets: an operator who means any address
-// with TLS must not get one without.
+// with TLS must not get one without. The same holds for `proxy:`.
 static bool address_parse(struct slice text, struct listen_address *address, struct error_text *why)
 {
     struct slice place = text;
     size_t colon;
 
     memset(address, 0, sizeof *address);
+    address->proxied = address_skip_prefix(&place, SLICE(ADDRESS_PROXY));
     address->tls = address_skip_prefix(&place, SLICE(ADDRESS_TLS));
+    if (address->tls && address_skip_prefix(&place, SLICE(ADDRESS_PROXY))) {
+        return address_bad(text, "proxy: comes before tls:, as in proxy:tls::443", why);
+    }
     if (address_skip_prefix(&place, SLICE("unix:"))) {
         return address_parse_unix(text, place, address, why);
     }
@@ -100,7 +104,9 @@ static bool address_parse(struct slice text, struct listen_address *address, str
             text,
             address->tls
                 ? "expected host:port or unix:/path after tls:, or [tls] for a host of that name"
-                : "expected host:port or unix:/path",
+            : address->proxied ? "expected host:port or unix:/path after proxy:, or [proxy] for a "
+                                 "host of that name"
+                               : "expected host:port or unix:/path",
             why);
     }
     return address_parse_port(text, slice_from(place, colon), address, why) &&
@@ -131,15 +137,35 @@ bool address_list_check(const char *text, struct error_text *why)
     return next == ADDRESS_END;
 }
 
-bool address_list_has_tls(const char *text)
+static bool address_list_has(const char *text, bool (*is)(const struct listen_address *address))
 {
     struct listen_address address;
     struct error_text why;
 
     while (address_next(&text, &address, &why) == ADDRESS_FOUND) {
-        if (address.tls) {
+        if (is(&address)) {
             return true;
         }
     }
     return false;
+}
+
+static bool address_has_tls(const struct listen_address *address)
+{
+    return address->tls;
+}
+
+static bool address_is_proxied(const struct listen_address *address)
+{
+    return address->proxied;
+}
+
+bool address_list_has_tls(const char *text)
+{
+    return address_list_has(text, address_has_tls);
+}
+
+bool address_list_has_proxied(const char *text)
+{
+    return address_list_has(text, address_is_proxied);
 }

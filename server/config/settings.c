@@ -11,6 +11,7 @@
 #include "proto_http/http.h"
 #include "server/config/listen_address.h"
 #include "server/config/journal_settings.h"
+#include "server/config/proxy_list.h"
 #include "server/config/setting.h"
 
 #include <inttypes.h>
@@ -224,6 +225,12 @@ static const struct option server_options[] = {
      .max = CONNECTIONS_MAX,
      .live = true,
      .effect = "Maximum number of connections from one address, or IPv6 /64; 0: no limit."},
+    {.name = "proxies",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct server_settings, proxies),
+     .default_value = "",
+     .live = true,
+     .effect = "Proxies that may connect to addresses with proxy: in front, and name the client."},
     {.name = "io_threads",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct server_settings, io_threads),
@@ -242,7 +249,7 @@ static const struct option server_options[] = {
      .min = 1,
      .max = HANDSHAKE_TIMEOUT_MAX,
      .live = true,
-     .effect = "Maximum duration of a TLS handshake in seconds."},
+     .effect = "Maximum duration of a TLS handshake, and of a PROXY protocol head, in seconds."},
     {.name = "write_timeout",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct server_settings, write_timeout),
@@ -336,11 +343,15 @@ static const struct option tls_options[] = {
 static bool server_option_check(const struct option *option, const char *text,
                                 struct error_text *why)
 {
+    struct proxy_list proxies;
     mode_t unused;
     unsigned count;
 
     if (strcmp(option->name, "io_threads") == 0) {
         return io_threads_parse(text, &count, why);
+    }
+    if (strcmp(option->name, "proxies") == 0) {
+        return proxy_list_read(&proxies, text, why);
     }
     return strcmp(option->name, "socket_mode") != 0 || *text == '\0' ||
            file_mode_parse(text, &unused, why);
@@ -426,6 +437,22 @@ static bool settings_describe(struct settings *settings)
     return true;
 }
 
+// An address that no proxy may use is a mistake.
+static bool settings_check_proxies(const struct settings *settings, struct error_text *why)
+{
+    const char *proxies = settings->server.proxies;
+
+    for (size_t i = 0; i < FRONTENDS && proxies[strspn(proxies, " \t,")] == '\0'; i++) {
+        if (address_list_has_proxied(settings->protocols[i].listen)) {
+            return error_set(why,
+                             "[%s] listen: an address with proxy: needs the addresses of the "
+                             "proxies in [server] proxies",
+                             frontends[i]->name);
+        }
+    }
+    return true;
+}
+
 bool settings_check(const struct settings *settings, struct error_text *why)
 {
     for (size_t i = 0; i < FRONTENDS; i++) {
@@ -433,7 +460,7 @@ bool settings_check(const struct settings *settings, struct error_text *why)
             return error_prefix(why, "[%s] ", frontends[i]->name);
         }
     }
-    return connection_memory_check(settings, why) &&
+    return connection_memory_check(settings, why) && settings_check_proxies(settings, why) &&
            journal_settings_check(&settings->journal, why) &&
            queue_push_check(&settings->named[SETTINGS_QUEUES], why);
 }

@@ -36,6 +36,7 @@ struct server_settings {
     int64_t max_connections;        // 0: the number of file descriptors
     uint64_t max_connection_memory; // bytes; see CONNECTION_MEMORY_BESIDE
     int64_t max_connections_per_address; // 0: no limit
+    char *proxies;                       // for proxy_list_read()
     uint64_t max_memory;                 // bytes; for max_memory_in_force()
     uint64_t max_kept_results;           // bytes of MEMO_RESULT
     uint64_t max_kept_keys;              // bytes of MEMO_UNIQUE

@@ -269,7 +269,7 @@ static struct wire_caller conn_wire_identify(struct wire *wire, const struct wir
 
 static bool conn_wire_is_local(const struct wire *wire)
 {
-    struct origin origin = origin_of(conn_socket(conn_of_wire(wire)));
+    struct origin origin = conn_origin(conn_of_wire(wire));
 
     return origin_is_local(&origin);
 }

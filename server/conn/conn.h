@@ -61,6 +61,7 @@ struct service {
     struct turn *turn;
     struct service_counters *counters;
     struct background_task task; // of a front-end that works in the background
+    bool tls;                    // its connections are encrypted
 };
 
 struct conn;
@@ -71,12 +72,10 @@ struct conn;
 // Input that is there is read and fed at once, unless the turn is spent: call turn_tick() before.
 void conn_open(const struct service *service, int fd, void *own, const char *peer);
 
-// Logs and counts a socket whose handshake has failed. An empty `why` (net/handshakes.h) means that
-// the peer only checked whether the port is open.
-void service_log_handshake_failed(const struct service *service, const char *peer, const char *why);
-
-// Logs and counts a socket that was closed because its address has too many connections.
-void service_log_address_limit(const struct service *service, const char *peer);
+// Logs and counts a socket that became no connection: it was not admitted (net/proxied.h), or its
+// handshake has failed. An empty `why` (net/handshakes.h) means that the peer only checked whether
+// the port is open.
+void service_log_refused(const struct service *service, const char *peer, const char *why);
 
 // What the I/O threads call; the context is the struct turn of the loop.
 extern const struct io_host conn_io_host;

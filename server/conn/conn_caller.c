@@ -13,7 +13,7 @@
 // What the rules can match a peer by. `groups` are to be freed. False without memory.
 static bool conn_know_peer(const struct conn *conn, struct access_peer *peer, gid_t **groups)
 {
-    struct origin origin = origin_of(conn_socket(conn));
+    struct origin origin = conn_origin(conn);
     const struct peer_identity *identity = conn_identity(conn);
 
     *peer = (struct access_peer){
@@ -235,7 +235,7 @@ static bool conn_find_owner(struct conn *conn, struct access *access, unsigned t
 // The peer that its wrong tokens are counted for.
 static struct access_peer conn_throttled_peer(const struct conn *conn)
 {
-    struct origin origin = origin_of(conn_socket(conn));
+    struct origin origin = conn_origin(conn);
 
     return (struct access_peer){.has_address = origin.has_address,
                                 .address = origin.address,
@@ -326,7 +326,7 @@ void conn_caller_text(const struct conn *conn, char *text, size_t room)
     if (name.len == 0 && identity) {
         name = slice_str(identity->subject);
     } else if (name.len == 0 && conn->caller) {
-        origin = origin_of(conn_socket(conn));
+        origin = conn_origin(conn);
         if (origin.has_user) {
             origin_text(&origin, origin_words);
             name = slice_str(origin_words);

@@ -2,18 +2,19 @@
 #include "server/conn/conn_private.h"
 
 #include "server/net/socket.h"
-#include "server/transport/tls.h"
 
 #include <stdio.h>
 
 static void introspect_peer(const struct conn *conn, char *text)
 {
+    const struct transport *transport = conn_transport(conn);
+    const void *own = conn_transport_own(conn);
     int fd = conn_socket(conn);
 
-    if (socket_is_local(fd)) {
+    if (socket_is_local(fd) && !(transport->client && transport->client(own))) {
         (void)snprintf(text, INTROSPECT_PEER_MAX, "unix");
     } else {
-        socket_peer_text(fd, text, INTROSPECT_PEER_MAX);
+        socket_speaker_text(transport, fd, own, text, INTROSPECT_PEER_MAX);
     }
 }
 
@@ -29,7 +30,7 @@ static void introspect_conn(const struct conn *conn, struct introspect_connectio
     *connection = (struct introspect_connection){
         .number = conn->wire.number,
         .protocol = frontend->name,
-        .tls = conn->service->transport == &transport_tls,
+        .tls = conn->service->tls,
         .client_id = facts.client_id,
         .connected_at = (nsec_t)conn->connected_s * NSEC_PER_SEC,
         .session = facts.session,

@@ -25,21 +25,21 @@ static void *conn_link_open(void *context, struct io_link *link, const struct io
 
     turn_tick(context);
     if (crowded) {
-        socket_peer_text(link_fd(link), peer, sizeof peer);
+        socket_speaker_text(&transport_link, link_fd(link), link, peer, sizeof peer);
     }
     if (!crowded || admission_has_memory(service->turn->members, peer, service->turn->peer_limits,
                                          service->io.kind)) {
         conn = conn_new(service, &status);
     }
     if (!conn) {
-        socket_peer_text(link_fd(link), peer, sizeof peer);
+        socket_speaker_text(&transport_link, link_fd(link), link, peer, sizeof peer);
         conn_log_refused(service, peer, status);
         return NULL;
     }
     conn->remote = true;
     conn->link = link;
     if (log_most() >= LOG_LEVEL_DEBUG) {
-        socket_peer_text(link_fd(link), peer, sizeof peer);
+        socket_speaker_text(&transport_link, link_fd(link), link, peer, sizeof peer);
         conn_log_opened(conn, peer);
     }
     conn_choose_trace(conn);
@@ -76,11 +76,7 @@ static void conn_link_refused(void *context, const struct io_service *of, const 
                               const char *why)
 {
     turn_tick(context);
-    if (strcmp(why, PEER_LIMITS_REACHED) == 0) {
-        service_log_address_limit(of->context, peer);
-    } else {
-        service_log_handshake_failed(of->context, peer, why);
-    }
+    service_log_refused(of->context, peer, why);
 }
 
 static void conn_link_accept_failed(void *context, int error)

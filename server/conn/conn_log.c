@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "server/conn/conn_private.h"
 #include "server/net/admission.h"
+#include "server/net/proxied.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -170,7 +171,7 @@ static struct log_field conn_peer_field(const struct conn *conn, char text[ORIGI
     if (identity) {
         return log_string("cert", identity->subject);
     }
-    origin = origin_of(conn_socket(conn));
+    origin = conn_origin(conn);
     origin_text(&origin, text);
     return log_string("who", text);
 }
@@ -205,26 +206,28 @@ void conn_log_access_lost(const struct conn *conn)
              log_string("protocol", conn->service->frontend->name), conn_peer_field(conn, text));
 }
 
-void service_log_handshake_failed(const struct service *service, const char *peer, const char *why)
+static void service_log_limited(const struct service *service, const char *peer, const char *why,
+                                const char *event, enum limited_log kind)
+{
+    if (turn_may_log(service->turn, kind)) {
+        log_warn(event, log_string("peer", peer), log_string("protocol", service->frontend->name),
+                 log_string("why", why));
+    }
+}
+
+void service_log_refused(const struct service *service, const char *peer, const char *why)
 {
     if (*why == '\0') {
         log_debug("no_handshake", log_string("peer", peer),
                   log_string("protocol", service->frontend->name));
-        return;
-    }
-    service_count_refusal(service->counters, REFUSAL_HANDSHAKE);
-    if (turn_may_log(service->turn, LIMITED_LOG_HANDSHAKE)) {
-        log_warn("handshake_failed", log_string("peer", peer),
-                 log_string("protocol", service->frontend->name), log_string("why", why));
-    }
-}
-
-void service_log_address_limit(const struct service *service, const char *peer)
-{
-    service_count_refusal(service->counters, REFUSAL_CONNECTION);
-    if (turn_may_log(service->turn, LIMITED_LOG_ADDRESS)) {
-        log_warn("address_limit", log_string("peer", peer),
-                 log_string("protocol", service->frontend->name),
-                 log_string("why", PEER_LIMITS_REACHED));
+    } else if (strcmp(why, PEER_LIMITS_REACHED) == 0) {
+        service_count_refusal(service->counters, REFUSAL_CONNECTION);
+        service_log_limited(service, peer, why, "address_limit", LIMITED_LOG_ADDRESS);
+    } else if (strcmp(why, PROXIED_STRANGER) == 0) {
+        service_count_refusal(service->counters, REFUSAL_PROXY);
+        service_log_limited(service, peer, why, "proxy_unknown", LIMITED_LOG_PROXY);
+    } else {
+        service_count_refusal(service->counters, REFUSAL_HANDSHAKE);
+        service_log_limited(service, peer, why, "handshake_failed", LIMITED_LOG_HANDSHAKE);
     }
 }

@@ -100,6 +100,16 @@ static inline int conn_socket(const struct conn *conn)
     return conn->remote ? link_fd(conn->link) : conn->fd;
 }
 
+// The origin of the client: as a proxy has told, or else of the socket.
+static inline struct origin conn_origin(const struct conn *conn)
+{
+    const struct transport *transport = conn_transport(conn);
+    const struct client_address *client =
+        transport->client ? transport->client(conn_transport_own(conn)) : NULL;
+
+    return client ? origin_of_client(client) : origin_of(conn_socket(conn));
+}
+
 // Whom the peer's certificate names; NULL: it has none.
 static inline const struct peer_identity *conn_identity(const struct conn *conn)
 {

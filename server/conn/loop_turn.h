@@ -31,6 +31,7 @@ enum limited_log {
     LIMITED_LOG_HANDSHAKE,
     LIMITED_LOG_TLS_HELLO,
     LIMITED_LOG_PROXY_HEAD,
+    LIMITED_LOG_PROXY,
     LIMITED_LOG_CONNECTIONS,
     LIMITED_LOG_ADDRESS,
     LIMITED_LOG_TOKEN,
@@ -38,7 +39,7 @@ enum limited_log {
     LIMITED_LOG_MEMORY_SHORT,
     LIMITED_LOG_TOO_LARGE
 };
-#define LIMITED_LOGS 10
+#define LIMITED_LOGS 11
 
 // A background task: work on jobs that does not depend on a connection, done in slices, at most one
 // per turn. It is embedded in the state of its owner.

@@ -5,6 +5,7 @@
 
 #include "server/net/admission.h"
 #include "server/net/listener.h"
+#include "server/net/proxied.h"
 #include "server/net/socket.h"
 
 #include <errno.h>
@@ -141,19 +142,21 @@ static void acceptor_take(struct io_thread *thread, const struct io_service *ser
     }
 }
 
-// Takes an accepted socket, unless its address has too many connections.
+// Takes an accepted socket, unless its address has too many connections, or is not that of a proxy.
 static void acceptor_admit(struct io_thread *thread, const struct acceptor *acceptor, int fd)
 {
     const struct io_service *service = acceptor->service;
+    const char *why =
+        proxied_admit(service->proxies, thread->common->peer_limits, fd, acceptor->kind);
     char peer[PEER_TEXT_MAX];
 
-    if (peer_limits_enter(thread->common->peer_limits, fd, acceptor->kind)) {
+    if (!why) {
         acceptor_take(thread, service, fd);
         return;
     }
     socket_peer_text(fd, peer, sizeof peer);
     transport_plain.close(fd, NULL);
-    acceptor_tell_refused(thread, service, peer, PEER_LIMITS_REACHED);
+    acceptor_tell_refused(thread, service, peer, why);
 }
 
 // Takes over a socket that needs a handshake, and frees the link that carried it.

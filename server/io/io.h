@@ -28,6 +28,7 @@ struct fence;
 struct io;
 struct io_link;
 struct peer_limits;
+struct proxies;
 
 // What the I/O threads know of a service. It stays where it is while they run.
 struct io_service {
@@ -36,6 +37,8 @@ struct io_service {
     void *context;      // of the core's thread
     unsigned kind;      // of its connections by TCP (net/admission.h)
     bool for_operators; // its output is sent while the fence is closed, too
+    // The only peers that may connect, as they name their clients (net/proxied.h); NULL: any peer.
+    struct proxies *proxies;
 };
 
 // News of a link, as events of a socket.

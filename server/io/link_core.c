@@ -216,6 +216,13 @@ static void side_peer(int fd, const void *own, char *text, size_t room)
     link->transport->peer(link->fd, link->own, text, room);
 }
 
+static const struct client_address *side_client(const void *own)
+{
+    const struct io_link *link = own;
+
+    return link->transport->client ? link->transport->client(link->own) : NULL;
+}
+
 static const struct peer_identity *side_identity(const void *own)
 {
     const struct io_link *link = own;
@@ -244,6 +251,7 @@ static bool side_shut(int fd, void *own)
 }
 
 const struct transport transport_link = {
+    .client = side_client,
     .identity = side_identity,
     .protection = side_protection,
     .receive = side_receive,

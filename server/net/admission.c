@@ -5,7 +5,6 @@
 #include "core/base/memory.h"
 #include "server/transport/origin.h"
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -200,42 +199,56 @@ static struct peer_address *peer_limits_address(struct peer_limits *limits, uint
     return address;
 }
 
-static bool peer_limits_count(struct peer_limits *limits, int fd)
+bool peer_limits_enter_client(struct peer_limits *limits, int fd, const struct in6_addr *address)
 {
-    uint64_t most = atomic_load_explicit(&limits->most, memory_order_relaxed);
-    struct peer_address *address = NULL;
-    struct origin origin;
+    uint64_t most = limits ? atomic_load_explicit(&limits->most, memory_order_relaxed) : 0;
+    struct peer_address *counted = NULL;
     bool fits;
 
     if (most == 0) {
         return true;
     }
-    origin = origin_of(fd);
-    if (!origin.has_address) {
-        // A unix socket, or one whose peer has closed.
-        return true;
-    }
     (void)pthread_mutex_lock(&limits->lock);
     if (peer_limits_make_room(limits, fd)) {
-        address = peer_limits_address(limits, peer_address_key(&origin.address));
+        counted = peer_limits_address(limits, peer_address_key(address));
     }
-    fits = address && address->count < most;
+    fits = counted && counted->count < most;
     if (fits) {
         ENSURE(!limits->by_fd[fd]);
-        limits->by_fd[fd] = address;
-        address->count++;
+        limits->by_fd[fd] = counted;
+        counted->count++;
         atomic_fetch_add(&limits->counted, 1);
     }
     (void)pthread_mutex_unlock(&limits->lock);
     return fits;
 }
 
+// The kernel is not asked for the address if there is no limit.
+static bool peer_limits_enter_peer(struct peer_limits *limits, int fd)
+{
+    struct origin origin;
+
+    if (atomic_load_explicit(&limits->most, memory_order_relaxed) == 0) {
+        return true;
+    }
+    origin = origin_of(fd);
+    // It has none at a unix socket, or if the peer has closed.
+    return !origin.has_address || peer_limits_enter_client(limits, fd, &origin.address);
+}
+
+void peer_limits_enter_proxy(struct peer_limits *limits, int fd, unsigned kind)
+{
+    if (limits) {
+        slots_take(&limits->slots, fd, kind);
+    }
+}
+
 bool peer_limits_enter(struct peer_limits *limits, int fd, unsigned kind)
 {
-    bool fits = !limits || peer_limits_count(limits, fd);
+    bool fits = !limits || peer_limits_enter_peer(limits, fd);
 
-    if (limits && fits) {
-        slots_take(&limits->slots, fd, kind);
+    if (fits) {
+        peer_limits_enter_proxy(limits, fd, kind);
     }
     return fits;
 }

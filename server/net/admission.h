@@ -19,6 +19,7 @@
 #include "core/base/siphash.h"
 #include "server/config/settings.h"
 
+#include <netinet/in.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,6 +86,14 @@ void peer_limits_set(struct peer_limits *limits, uint64_t most);
 // Counts an accepted socket of that kind. False if its address has too many connections, or without
 // memory to count it: the socket must be closed. NULL admits all.
 bool peer_limits_enter(struct peer_limits *limits, int fd, unsigned kind) MUST_USE;
+
+// The same for an accepted socket of a proxy, whose own address has no limit.
+void peer_limits_enter_proxy(struct peer_limits *limits, int fd, unsigned kind);
+
+// Counts the client of such a socket, which its proxy has named now. False if the client's address
+// has too many connections, or without memory: the socket must be closed. NULL admits all.
+bool peer_limits_enter_client(struct peer_limits *limits, int fd,
+                              const struct in6_addr *address) MUST_USE;
 
 // The socket is about to be closed. It need not have been counted; NULL is allowed.
 void peer_limits_leave(struct peer_limits *limits, int fd);

@@ -5,6 +5,7 @@
 #include "core/base/memory.h"
 #include "server/net/budget.h"
 #include "server/net/admission.h"
+#include "server/net/socket.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -78,24 +79,40 @@ static void handshake_free(struct handshaking *one)
     memory_free_of(MEMORY_CONNECTIONS, one, handshake_size(one->transport, handshake_peer(one)));
 }
 
+// The text of the client that the peer has named, or of the peer.
+static const char *handshake_speaker(const struct handshaking *one, char text[PEER_TEXT_MAX])
+{
+    const struct client_address *client =
+        one->transport->client ? one->transport->client(one->own) : NULL;
+
+    if (!client) {
+        return handshake_peer(one);
+    }
+    socket_client_text(client, text, PEER_TEXT_MAX);
+    return text;
+}
+
 static void handshake_fail(struct handshaking *one, const char *why)
 {
     struct handshakes *handshakes = one->owner;
+    char text[PEER_TEXT_MAX];
+    const char *speaker = handshake_speaker(one, text);
 
     handshake_unlink(one);
     peer_limits_leave(handshakes->peer_limits, one->fd);
     one->transport->close(one->fd, one->own);
-    handshakes->host->failed(handshakes->context, one->service, handshake_peer(one), why);
+    handshakes->host->failed(handshakes->context, one->service, speaker, why);
     handshake_free(one);
 }
 
 static void handshake_finish(struct handshaking *one)
 {
     struct handshakes *handshakes = one->owner;
+    char text[PEER_TEXT_MAX];
 
     handshake_unlink(one);
     handshakes->host->done(handshakes->context, one->service, one->fd, one->own,
-                           handshake_peer(one));
+                           handshake_speaker(one, text));
     handshake_free(one);
 }
 

@@ -4,7 +4,7 @@
 
 // Accepted sockets whose transport has a handshake to make, before they are connections. The owner
 // of an event base has one of these on it, and is told once for each socket that the handshake is
-// done or has failed.
+// done or has failed. It is told of the client that the peer has named, if the peer is a proxy.
 //
 // Unknown clients cannot exhaust it:
 // - a socket from which nothing has come has no state of its transport;

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,7 +25,7 @@
 #define INHERITED_FIRST 3
 #define INHERITED_UNNAMED "unknown"
 
-#define LISTENER_TEXT_MAX (sizeof ADDRESS_TLS + PEER_TEXT_MAX)
+#define LISTENER_TEXT_MAX (sizeof ADDRESS_PROXY ADDRESS_TLS + PEER_TEXT_MAX)
 
 // How long the listeners rest when the process cannot open more sockets.
 static const struct timeval LISTENERS_REST_FOR = {.tv_usec = 200000};
@@ -206,15 +207,14 @@ static void listener_close(struct listener *listener)
 static void listener_announce(struct listener *listener, const struct listen_address *address,
                               const struct listener_target *target)
 {
-    static const char prefix[] = ADDRESS_TLS;
-    size_t skipped = address->tls ? sizeof prefix - 1 : 0;
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
+    char text[PEER_TEXT_MAX];
 
     (void)getsockname(listener->fd, (struct sockaddr *)&addr, &len);
-    memcpy(listener->text, prefix, skipped);
-    socket_text((const struct sockaddr *)&addr, len, listener->text + skipped,
-                sizeof listener->text - skipped);
+    socket_text((const struct sockaddr *)&addr, len, text, sizeof text);
+    (void)snprintf(listener->text, sizeof listener->text, "%s%s%s",
+                   address->proxied ? ADDRESS_PROXY : "", address->tls ? ADDRESS_TLS : "", text);
     log_info("listening", log_string("address", listener->text),
              log_string("protocol", target->protocol));
 }
@@ -233,6 +233,15 @@ static void listener_prepare(struct listener *listener)
     }
 }
 
+static void *listener_context(const struct listen_address *address,
+                              const struct listener_target *target)
+{
+    if (address->proxied) {
+        return address->tls ? target->proxied_tls_context : target->proxied_context;
+    }
+    return address->tls ? target->tls_context : target->context;
+}
+
 // Owns the descriptor in any case.
 static bool listener_add(struct listeners *listeners, int fd, const struct listen_address *address,
                          const struct listener_target *target)
@@ -247,7 +256,7 @@ static bool listener_add(struct listeners *listeners, int fd, const struct liste
     *listener = (struct listener){
         .owner = listeners,
         .accept = target->accept,
-        .context = address->tls ? target->tls_context : target->context,
+        .context = listener_context(address, target),
         .fd = fd,
         .tls = address->tls,
         .protocol = target->protocol,
@@ -303,10 +312,10 @@ bool listeners_open(struct listeners *listeners, const char *addresses,
     return next == ADDRESS_END;
 }
 
-bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
+bool listeners_adopt(struct listeners *listeners, int fd, bool tls, bool proxied,
                      const struct listener_target *target, struct error_text *why)
 {
-    const struct listen_address nowhere = {.tls = tls};
+    const struct listen_address nowhere = {.tls = tls, .proxied = proxied};
 
     if (evutil_make_socket_nonblocking(fd) != 0 || !listener_add(listeners, fd, &nowhere, target)) {
         return error_set(why, "out of memory");
@@ -401,41 +410,58 @@ static bool inherited_is_unnamed(const char *name)
     return false;
 }
 
-// Whether the name is that of the front-end, by itself or with the ending for TLS.
-static bool inherited_is_for(const struct frontend *frontend, const char *name, bool *tls)
-{
-    size_t len = strlen(frontend->name);
+// What the name of an inherited socket says.
+struct inherited_name {
+    size_t index; // of the front-end; FRONTENDS: none has that name
+    bool tls;
+    bool proxied;
+};
 
-    if (strncmp(name, frontend->name, len) != 0) {
-        return false;
-    }
-    *tls = strcmp(name + len, "-tls") == 0;
-    return *tls || name[len] == '\0';
+// Takes the ending off the name, if it is there.
+static bool inherited_ends(const char **name, const char *ending)
+{
+    size_t len = strlen(ending);
+    bool ends = strncmp(*name, ending, len) == 0;
+
+    *name += ends ? len : 0;
+    return ends;
 }
 
-// The index of the front-end that the socket is for; FRONTENDS: no front-end has that name. A guess
-// could offer a protocol at an address that is meant for another.
-static size_t inherited_frontend(int fd, const char *name, bool *tls)
+// Whether the name is that of the front-end, by itself or with endings.
+static bool inherited_is_for(const struct frontend *frontend, const char *name,
+                             struct inherited_name *found)
 {
-    for (size_t i = 0; i < FRONTENDS; i++) {
-        if (inherited_is_for(frontends[i], name, tls)) {
-            return i;
+    if (!inherited_ends(&name, frontend->name)) {
+        return false;
+    }
+    found->proxied = inherited_ends(&name, "-proxy");
+    found->tls = inherited_ends(&name, "-tls");
+    return *name == '\0';
+}
+
+// Finds the front-end that the socket is for. A guess could offer a protocol at an address that is
+// meant for another.
+static struct inherited_name inherited_find(int fd, const char *name)
+{
+    struct inherited_name found = {.index = 0};
+
+    for (; found.index < FRONTENDS; found.index++) {
+        if (inherited_is_for(frontends[found.index], name, &found)) {
+            return found;
         }
     }
-    *tls = false;
     if (!inherited_is_unnamed(name)) {
-        return FRONTENDS;
+        return found;
     }
     log_info("inherited_by_default", log_number("fd", fd), log_string("name", name),
              log_string("protocol", frontends[0]->name));
-    return 0;
+    return (struct inherited_name){.index = 0};
 }
 
 static bool inherited_hand(int fd, const char *name, inherited_taker take, void *context,
                            struct error_text *why)
 {
-    size_t index;
-    bool tls;
+    struct inherited_name found;
 
     if (!inherited_is_usable(fd) || fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
         error_set(why,
@@ -444,16 +470,16 @@ static bool inherited_hand(int fd, const char *name, inherited_taker take, void 
                   fd, name);
         return false;
     }
-    index = inherited_frontend(fd, name, &tls);
-    if (index == FRONTENDS) {
+    found = inherited_find(fd, name);
+    if (found.index == FRONTENDS) {
         error_set(why,
                   "descriptor %d, handed over in LISTEN_FDS, is named `%s`, which is not "
                   "a protocol: FileDescriptorName= is beanstalk, gearman or http, each "
-                  "optionally followed by -tls",
+                  "optionally followed by -proxy, -tls or -proxy-tls",
                   fd, name);
         return false;
     }
-    return take(context, fd, index, tls, why);
+    return take(context, fd, found.index, found.tls, found.proxied, why);
 }
 
 // Reads a variable of the service manager; a missing one is 0. False: it is not a number.

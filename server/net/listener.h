@@ -26,7 +26,10 @@ struct listener_target {
     listener_accept accept;
     void *context;     // for connections without TLS
     void *tls_context; // for connections with TLS
-    unsigned kind;     // of its connections by TCP (slot_kind)
+    // The same for connections that begin with a head of the PROXY protocol.
+    void *proxied_context;
+    void *proxied_tls_context;
+    unsigned kind; // of its connections by TCP (slot_kind)
 };
 
 struct listeners {
@@ -46,10 +49,10 @@ void listeners_init(struct listeners *listeners, struct event_base *base);
 bool listeners_open(struct listeners *listeners, const char *addresses,
                     const struct listener_target *target, struct error_text *why) MUST_USE;
 
-// Owns a stream socket that listens already, with TLS or without, and logs it. The file of a unix
-// socket is not removed when it is closed, as another process has made it. False with the reason in
-// `why`.
-bool listeners_adopt(struct listeners *listeners, int fd, bool tls,
+// Owns a stream socket that listens already, with TLS or the PROXY protocol or without, and logs
+// it. The file of a unix socket is not removed when it is closed, as another process has made it.
+// False with the reason in `why`.
+bool listeners_adopt(struct listeners *listeners, int fd, bool tls, bool proxied,
                      const struct listener_target *target, struct error_text *why) MUST_USE;
 
 // Calls `visit` with each listening socket and the context of its connections, until it returns
@@ -85,12 +88,13 @@ bool listeners_empty(const struct listeners *listeners);
 size_t listeners_count(const struct listeners *listeners);
 
 // Inherited sockets: systemd passes listening sockets in LISTEN_FDS. The name of a socket
-// (FileDescriptorName=) selects the front-end, with `-tls` for TLS. A socket without a name belongs
+// (FileDescriptorName=) selects the front-end, with `-proxy` for the PROXY protocol and then `-tls`
+// for TLS. A socket without a name belongs
 // to the first front-end; any other name is an error.
 
 // Owns the descriptor in any case. `index` is that of a front-end in `frontends`. False with the
 // reason in `why` ends the walk.
-typedef bool (*inherited_taker)(void *context, int fd, size_t index, bool tls,
+typedef bool (*inherited_taker)(void *context, int fd, size_t index, bool tls, bool proxied,
                                 struct error_text *why);
 
 // Hands over each inherited socket, and clears the environment variables. True if there is none.

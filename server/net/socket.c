@@ -210,6 +210,34 @@ void socket_peer_text(int fd, char *text, size_t room)
     }
 }
 
+void socket_client_text(const struct client_address *client, char *text, size_t room)
+{
+    struct sockaddr_in6 v6 = {
+        .sin6_family = AF_INET6, .sin6_port = htons(client->port), .sin6_addr = client->address};
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(client->port)};
+
+    if (!client->known) {
+        (void)snprintf(text, room, "-");
+    } else if (IN6_IS_ADDR_V4MAPPED(&client->address)) {
+        memcpy(&v4.sin_addr, client->address.s6_addr + 12, sizeof v4.sin_addr);
+        socket_text((const struct sockaddr *)&v4, sizeof v4, text, room);
+    } else {
+        socket_text((const struct sockaddr *)&v6, sizeof v6, text, room);
+    }
+}
+
+void socket_speaker_text(const struct transport *transport, int fd, const void *own, char *text,
+                         size_t room)
+{
+    const struct client_address *client = transport->client ? transport->client(own) : NULL;
+
+    if (client) {
+        socket_client_text(client, text, room);
+    } else {
+        socket_peer_text(fd, text, room);
+    }
+}
+
 unsigned socket_waiting(int fd, unsigned least)
 {
     struct tcp_info info = {0};

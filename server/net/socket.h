@@ -7,6 +7,7 @@
 #include "core/base/macros.h"
 #include "server/config/listen_address.h"
 #include "core/base/error_text.h"
+#include "server/transport/transport.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,6 +31,13 @@ void socket_text(const struct sockaddr *addr, socklen_t len, char *text, size_t 
 
 // Writes the address of a connected socket's peer; "-" if the peer has reset the connection.
 void socket_peer_text(int fd, char *text, size_t room);
+
+// The same for a client that a proxy has named.
+void socket_client_text(const struct client_address *client, char *text, size_t room);
+
+// The same for the client of a connection, which may be the peer itself.
+void socket_speaker_text(const struct transport *transport, int fd, const void *own, char *text,
+                         size_t room);
 
 // Whether it is a unix socket.
 bool socket_is_local(int fd);

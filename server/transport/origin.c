@@ -56,6 +56,11 @@ struct origin origin_of(int fd)
     return origin;
 }
 
+struct origin origin_of_client(const struct client_address *client)
+{
+    return (struct origin){.has_address = client->known, .address = client->address};
+}
+
 bool origin_is_local(const struct origin *origin)
 {
     const struct in6_addr *address = &origin->address;

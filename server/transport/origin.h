@@ -7,6 +7,7 @@
 // few connections need it. It does not change, but is unknown after a reset.
 
 #include "core/base/macros.h"
+#include "server/transport/proxy_head.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -24,6 +25,9 @@ struct origin {
 
 // The origin of the socket's peer.
 struct origin origin_of(int fd);
+
+// The origin of a client that a proxy has named.
+struct origin origin_of_client(const struct client_address *client);
 
 // Whether the peer is on this machine: a loopback address or a unix socket.
 bool origin_is_local(const struct origin *origin);

@@ -21,6 +21,7 @@
 #include "core/base/nsec.h"
 #include "core/base/slice.h"
 #include "core/base/error_text.h"
+#include "server/transport/proxy_head.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,6 +80,10 @@ struct transport {
     // Continues the handshake. HANDSHAKE_FAILED sets the reason in `why`, unless the peer has
     // closed without having sent anything.
     enum handshake (*handshake)(int fd, void *own, struct error_text *why);
+    // The client that a proxy has named as the one that speaks by this connection; unknown if the
+    // proxy does not tell; valid until `close`. NULL: the peer speaks for itself. NULL if the
+    // transport has no proxies.
+    const struct client_address *(*client)(const void *own);
     // The peer's identity, valid until `close`; NULL if it has proved none. NULL if the transport
     // has no identities.
     const struct peer_identity *(*identity)(const void *own);
@@ -93,7 +98,8 @@ struct transport {
     struct sent (*send)(int fd, void *own, const struct iovec *parts, unsigned count, size_t len);
     // The error of the connection since the last operation; 0: none.
     int (*error)(int fd, void *own);
-    // Writes the peer's address, without a port, and a NUL to `text`; "-" if it has none.
+    // Writes the address of the peer, or of the client that it has named, without a port, and a NUL
+    // to `text`; "-" if there is none.
     void (*peer)(int fd, const void *own, char *text, size_t room);
     // Tells the peer that no more bytes come. Its own bytes can still be received. False: call
     // again when the socket is writable.

@@ -34,7 +34,7 @@ static bool fixture_adopt(struct fixture *fixture, bool tls, struct error_text *
                                            .context = tls ? NULL : fixture,
                                            .tls_context = tls ? fixture : NULL};
 
-    return listeners_adopt(&fixture->listeners, fixture->fd, tls, &target, why);
+    return listeners_adopt(&fixture->listeners, fixture->fd, tls, false, &target, why);
 }
 
 // A socket that blocks and has no options set.

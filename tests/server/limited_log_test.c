@@ -59,6 +59,8 @@ static void line_of_each_kind_is_logged_once_a_second(void **state)
         assert_true(turn_may_log(turn, LIMITED_LOG_HANDSHAKE));
         assert_false(turn_may_log(turn, LIMITED_LOG_HANDSHAKE));
         assert_true(turn_may_log(turn, LIMITED_LOG_TLS_HELLO));
+        assert_true(turn_may_log(turn, LIMITED_LOG_PROXY_HEAD));
+        assert_true(turn_may_log(turn, LIMITED_LOG_PROXY));
         assert_true(turn_may_log(turn, LIMITED_LOG_MEMORY));
         assert_true(turn_may_log(turn, LIMITED_LOG_CONNECTIONS));
         assert_true(turn_may_log(turn, LIMITED_LOG_ADDRESS));
@@ -79,12 +81,12 @@ static void handshake_that_failed_is_logged_with_peer_and_reason_once_a_second(v
 {
     struct bed *bed = *state;
 
-    service_log_handshake_failed(&bed->service, "10.0.0.0:5", "");
-    service_log_handshake_failed(&bed->service, "10.0.0.1:5", "plain text on a TLS port");
-    service_log_handshake_failed(&bed->service, "10.0.0.2:5", "timeout");
+    service_log_refused(&bed->service, "10.0.0.0:5", "");
+    service_log_refused(&bed->service, "10.0.0.1:5", "plain text on a TLS port");
+    service_log_refused(&bed->service, "10.0.0.2:5", "timeout");
     bed_clock.mono += NSEC_PER_SEC;
     bed_turns(bed, 1);
-    service_log_handshake_failed(&bed->service, "10.0.0.3:5", "timeout");
+    service_log_refused(&bed->service, "10.0.0.3:5", "timeout");
     assert_string_equal(
         lines, "handshake_failed peer=10.0.0.1:5 protocol=stub why=plain text on a TLS port."
                "handshake_failed peer=10.0.0.3:5 protocol=stub why=timeout.");

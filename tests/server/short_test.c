@@ -134,7 +134,7 @@ static int fixture_setup(void **state)
     assert_int_equal(getsockname(fd, (struct sockaddr *)&fixture->addr, &len), 0);
     assert_int_equal(listen(fd, 1024), 0);
     listeners_init(&fixture->listeners, fixture->bed.loop.turn.base);
-    assert_true(listeners_adopt(&fixture->listeners, fd, false, &target, &why));
+    assert_true(listeners_adopt(&fixture->listeners, fd, false, false, &target, &why));
     counts = false;
     calls = (struct calls){0};
     *state = fixture;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 // The text of a `listen` key.
 #include "server/config/listen_address.h"
+#include "server/config/proxy_list.h"
 #include "tests/support/with_cmocka.h"
 
 #include <string.h>
@@ -57,6 +58,58 @@ static void tls_prefixes_any_form(void **state)
     expect_bad("tls:tls:a:443", "must be in brackets");
     expect_bad("tls:unix:a", "must begin with /");
     expect_bad("TLS:a:443", "must be in brackets");
+}
+
+static void proxy_prefixes_any_form_also_with_tls(void **state)
+{
+    const char *cursor = "proxy:10.0.0.1:1 proxy:unix:/a proxy:tls::443, proxy:tls:unix:/b";
+    struct listen_address address;
+    struct error_text why;
+
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(address_next(&cursor, &address, &why), ADDRESS_FOUND);
+        assert_true(address.proxied);
+        assert_int_equal(address.tls, i >= 2);
+        assert_int_equal(address.path[0] != '\0', i % 2 == 1);
+    }
+    expect_bad("proxy:", "`proxy:`: expected host:port or unix:/path after proxy:");
+    expect_bad("proxy:443", "`proxy:443`: expected host:port or unix:/path after proxy:");
+    expect_bad("tls:proxy:a:443", "proxy: comes before tls:");
+    expect_bad("proxy:proxy:a:443", "must be in brackets");
+    expect_address("[proxy]:443", "proxy", "443", "");
+    assert_true(address_list_has_proxied("a:1 proxy:tls:a:2"));
+    assert_true(address_list_has_tls("a:1 proxy:tls:a:2"));
+    assert_false(address_list_has_proxied("a:1 tls:a:2 unix:/proxy:a"));
+}
+
+static void the_list_of_proxies_has_addresses_networks_and_unix(void **state)
+{
+    static const char *const bad[][2] = {
+        {"10.0.0.1/8", "`10.0.0.1/8`: the address has bits set after its network"},
+        {"localhost", "`localhost`: not an IPv4 or IPv6 address"},
+        {"10.0.0.1, unix:/a", "`unix:/a`: not an IPv4 or IPv6 address"}};
+    struct proxy_list list;
+    struct error_text why;
+    char many[65 * 3 + 1];
+
+    (void)state;
+    assert_true(proxy_list_read(&list, " 10.0.0.5,10.1.0.0/16 ::1\tunix", &why));
+    assert_int_equal(list.count, 3);
+    assert_true(list.local);
+    assert_true(proxy_list_read(&list, "", &why));
+    assert_int_equal(list.count, 0);
+    assert_false(list.local);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(proxy_list_read(&list, bad[i][0], &why));
+        assert_string_equal(why.text, bad[i][1]);
+    }
+    *many = '\0';
+    for (unsigned i = 0; i < 65; i++) {
+        strcat(many, "::,");
+        assert_int_equal(proxy_list_read(&list, many, &why), i < 64);
+    }
+    assert_string_equal(why.text, "more than 64 addresses and networks");
 }
 
 static void address_with_tls_is_found_in_a_list(void **state)
@@ -130,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_understood),
         cmocka_unit_test(tls_prefixes_any_form),
+        cmocka_unit_test(proxy_prefixes_any_form_also_with_tls),
+        cmocka_unit_test(the_list_of_proxies_has_addresses_networks_and_unix),
         cmocka_unit_test(address_with_tls_is_found_in_a_list),
         cmocka_unit_test(list_is_divided_by_spaces_and_commas),
         cmocka_unit_test(empty_list_has_no_addresses),
