@@ -281,6 +281,15 @@ class Usage(unittest.TestCase):
         self.assertIn(b"cannot be written", done.stderr)
 
 
+class ClosedOutput(program.WithApi):
+    def test_a_connection_is_not_taken_for_a_closed_standard_output(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" queues >&-', program.PROGRAM],
+                              capture_output=True, check=False,
+                              env=program.environment(self.api.address))
+        self.assertEqual(done.returncode, program.FAILED, done)
+        self.assertIn(b"the output cannot be written", done.stderr)
+
+
 class Certificates(unittest.TestCase):
     """An API behind TLS that requires a client certificate."""
 
