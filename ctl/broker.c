@@ -410,9 +410,15 @@ static void add_logged_client(struct context *context, const json_t *reply)
 
 enum outcome run_log_commands(struct context *context)
 {
-    json_t *body = json_pack("{s:s}", "log_commands", is_off(context) ? "" : context->words[0]);
+    json_t *client = command_json_text(context, "client", is_off(context) ? "" : context->words[0]);
+    json_t *body;
 
-    return command_show(context, "POST", "/api/v1/log-commands", need(body), add_logged_client);
+    if (!client) {
+        return OUTCOME_USAGE;
+    }
+    body = need(json_object());
+    object_set(body, "log_commands", client);
+    return command_show(context, "POST", "/api/v1/log-commands", body, add_logged_client);
 }
 
 enum outcome run_reload(struct context *context)

@@ -287,6 +287,7 @@ class Broker(program.WithApi):
         self.assertEqual(self.api.logged, "")
         self.bad(program.USAGE, "log-commands")
         self.bad(program.USAGE, "log-commands", "1", "2")
+        self.assertIn("is not valid UTF-8", self.bad(program.USAGE, "log-commands", b"\xff"))
 
     def test_the_pause_of_an_endpoint_is_ended(self):
         self.assertIn("tries the endpoint again", self.good("push-resume", "mail.*"))
