@@ -417,7 +417,10 @@ static enum outcome finish_import(struct import *import, enum outcome outcome)
         return import->context->problem->outcome;
     }
     if (outcome != OUTCOME_DONE) {
-        (void)fprintf(stderr, "The next line is %" PRIu64 ".\n", import->next);
+        // 0 if it is not known where the import begins.
+        if (import->next > 0) {
+            (void)fprintf(stderr, "The next line is %" PRIu64 ".\n", import->next);
+        }
         return outcome;
     }
     return import->refused == 0 ? OUTCOME_DONE

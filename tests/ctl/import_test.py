@@ -136,7 +136,8 @@ class OutAndIn(broker_test.WithBroker):
         self.assertIn("up to line 4000", done.stderr.decode())
         self.assertFalse(state.exists())
         state.write_text("tandem import: line 2 of 7 bytes of 1\n")
-        self.assertIn("has changed", self.run_ctl("import", str(path)).stderr.decode())
+        self.assertRegex(self.run_ctl("import", str(path)).stderr.decode(),
+                         r"^tandemctl: .* has changed since an import .*\n$")
         self.assertEqual(self.good("import", str(path), "--from", "4991"),
                          "10 jobs imported, 0 joined, 0 refused.\n")
 
