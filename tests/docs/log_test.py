@@ -34,7 +34,8 @@ def arguments(text, at):
 
 
 def sources():
-    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."}
+    rooms = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."
+             and not (path / "CMakeCache.txt").exists()}
     for room in sorted(rooms - NO_ROOMS):
         for path in sorted((ROOT / room).rglob("*.[ch]")):
             if str(path.relative_to(ROOT)) not in NOT_USERS:

@@ -20,10 +20,13 @@ WORDS = ("not run:", "needs:")
 
 
 def pages_below(top):
-    """Those of the sources. build may have whole systems in it, and be changed meanwhile."""
+    """Those of the sources. A build tree may have whole systems in it, and be changed meanwhile."""
     for folder, folders, names in os.walk(top):
         folders[:] = [name for name in folders if name not in ("build", "node_modules")]
-        yield from (pathlib.Path(folder, name) for name in names if name.endswith(".md"))
+        if "CMakeCache.txt" in names:
+            folders.clear()
+        else:
+            yield from (pathlib.Path(folder, name) for name in names if name.endswith(".md"))
 
 
 # Every page, ours and those of the rooms.
