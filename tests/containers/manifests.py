@@ -69,7 +69,8 @@ def kubernetes_faults(documents):
     used += [port["port"] for each in of_kind(documents, "NetworkPolicy")
              for rule in each["spec"]["ingress"] for port in rule["ports"]]
     used += [pod["containers"][0][probe]["httpGet"]["port"]
-             for probe in ("livenessProbe", "readinessProbe")]
+             for probe in ("livenessProbe", "readinessProbe")
+             if "httpGet" in pod["containers"][0][probe]]
     yield from (f"no port {port}" for port in set(used) - ports)
     yield from volume_faults(documents, spec)
 

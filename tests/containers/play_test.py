@@ -124,7 +124,17 @@ class Kubernetes(Played):
         # As soon as the owner knows of the standby.
         playing.until(lambda: b" owns the journal now" in first.execute(command)[1])
         self.serves(second)
+        # Without the database, a pod can serve and forward nothing.
+        database.stop()
+        for each in pods:
+            playing.until(lambda: not each.probe(said["readinessProbe"], names))
+            self.assertTrue(each.probe(said["livenessProbe"], names))
+        database.start()
+        for each in pods:
+            self.ready(each, said["readinessProbe"], names)
         self.assertEqual(first.stop(), 0)
+        # If it had taken over meanwhile, this takes over from it.
+        self.serves(second)
         self.assertIn(b"1 ready", second.execute(["tandemctl", "status"])[1])
         self.assertEqual(second.stop(), 0)
 
