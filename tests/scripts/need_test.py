@@ -68,7 +68,7 @@ class Need(unittest.TestCase):
         done = self.up()
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"\Atandem: run as root: apt-get update && apt-get install "
-                         r"--yes --no-remove --no-install-recommends gcc libc6-dev [^\n]* tzdata\n\Z")
+                         r"--yes --no-install-recommends gcc libc6-dev [^\n]* tzdata\n\Z")
         self.assertEqual(self.installed(), [])
 
     def test_root_installs_only_what_is_missing(self):
@@ -77,8 +77,7 @@ class Need(unittest.TestCase):
         self.apt('for p in "${@:4}"; do [ $p = libpq-dev ] || echo $p installed; done')
         self.up()
         self.assertEqual(self.installed(), [
-            "apt-get update",
-            "apt-get install --yes --no-remove --no-install-recommends libpq-dev"])
+            "apt-get update", "apt-get install --yes --no-install-recommends libpq-dev"])
 
     def test_others_install_with_sudo(self):
         self.tools()
