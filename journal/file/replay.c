@@ -339,7 +339,8 @@ bool replay_files(struct journal *journal, struct restored *restored, struct err
     struct replay replay = {.journal = journal, .why = why};
     bool good = false;
 
-    if (!scan_begin(&replay.scan, files_of(journal)->io, &journal->progress)) {
+    if (!scan_begin(&replay.scan, files_of(journal)->io, journal->settings.segment_size,
+                    &journal->progress)) {
         return error_set(why, "out of memory");
     }
     replay.scan.pass_over = journal->settings.repair;

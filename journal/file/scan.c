@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW ((size_t)1 << 20)
+// The most that is read at a time.
+#define WINDOW_MAX ((size_t)1 << 20)
 // Larger records are not read into the buffer: their bodies are read directly to their final place.
 #define WHOLE_MAX ((size_t)64 * 1024)
 // If the disk cannot read a byte, the block around it is lost: systems read whole blocks.
@@ -13,9 +14,14 @@
 // Bytes that are written back at a time.
 enum { WRITE_BACK = 65536 };
 
-bool scan_begin(struct scan *scan, const struct journal_io *io, struct opening_counters *progress)
+bool scan_begin(struct scan *scan, const struct journal_io *io, uint64_t segment_size,
+                struct opening_counters *progress)
 {
-    *scan = (struct scan){.io = io, .file = -1, .progress = progress, .window = malloc(WINDOW)};
+    *scan = (struct scan){.io = io, .file = -1, .progress = progress, .window_size = WHOLE_MAX};
+    if (segment_size > WHOLE_MAX) {
+        scan->window_size = segment_size < WINDOW_MAX ? (size_t)segment_size : WINDOW_MAX;
+    }
+    scan->window = malloc(scan->window_size);
     return scan->window != NULL;
 }
 
@@ -106,9 +112,9 @@ static bool scan_window_move(struct scan *scan, uint64_t offset)
 {
     uint64_t end = scan->window_at + scan->filled;
     size_t keep = offset >= scan->window_at && offset < end ? (size_t)(end - offset) : 0;
-    size_t len = WINDOW - keep;
+    size_t len = scan->window_size - keep;
 
-    if (scan->limit - offset < WINDOW) {
+    if (scan->limit - offset < scan->window_size) {
         len = scan->limit - offset > keep ? (size_t)(scan->limit - offset) - keep : 0;
     }
     memmove(scan->window, scan->window + scan->filled - keep, keep);

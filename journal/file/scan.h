@@ -34,13 +34,15 @@ struct scan {
     uint64_t error_at;                 // the offset of the error
 
     char *window;       /* private: the buffer */
+    size_t window_size; /* private */
     uint64_t window_at; /* private: the offset of its first byte in the file */
     size_t filled;      /* private */
     struct blob *blob;  /* private: the body of the last record, if it is large */
 };
 
-// False without memory. scan_finish() is to be called in any case.
-bool scan_begin(struct scan *scan, const struct journal_io *io,
+// For files of about `segment_size` bytes; any size can be read. False without memory.
+// scan_finish() is to be called in any case.
+bool scan_begin(struct scan *scan, const struct journal_io *io, uint64_t segment_size,
                 struct opening_counters *progress) MUST_USE;
 void scan_finish(struct scan *scan);
 
