@@ -13,7 +13,7 @@ enum { STAGE_PATIENCE = 1000000 };
 
 void stage_step(struct stage *s)
 {
-    broker_check(s->broker);
+    broker_check_step(s->broker);
     s->roomy = 0;
 }
 
@@ -150,6 +150,7 @@ struct stage *stage_new(struct broker_options options, bool with_store)
 
 void stage_free(struct stage *s)
 {
+    broker_check(s->broker);
     for (size_t i = 0; i < STAGE_ACTORS; i++) {
         act_close(&s->actors[i]);
     }

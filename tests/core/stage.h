@@ -6,7 +6,7 @@
 // its records, and actors, which are sessions that write down what they are told. These texts are
 // then compared: "w leased 1; c complete 1 done".
 //
-// Every step here ends with broker_check(), so that a story also shows that the broker's
+// Every step here ends with broker_check_step(), so that a story also shows that the broker's
 // counters and containers are right after each step. An event that is not expected fails the test.
 
 #include "core/broker.h"

@@ -333,7 +333,7 @@ void rig_run(struct rig *rig)
         ran |= broker_next_due(rig->broker) <= rig->now.mono;
     }
     if (!rig->options.unchecked) {
-        broker_check(rig->broker);
+        broker_check_step(rig->broker);
     }
 }
 

@@ -21,6 +21,9 @@
 #include "core/timers.h"
 #include "core/watch.h"
 
+// Jobs and queues, up to which a broker is checked after each step.
+enum { FEW_OBJECTS = 32 };
+
 // The counts of the walk so far; at the end they are compared with those of the broker.
 struct census {
     const struct broker *broker;
@@ -782,6 +785,19 @@ void broker_check(const struct broker *broker)
     check_memos(&census);
     check_moments(&census, &broker->memos.ends, census.memo_ends);
     check_totals(&census);
+}
+
+void broker_check_step(const struct broker *broker)
+{
+    static uint64_t steps; // since the last check
+    uint64_t size =
+        id_map_count(&broker->index.jobs_by_id) + hash_count(&broker->index.queues_by_name);
+
+    steps++;
+    if (steps * FEW_OBJECTS >= size) {
+        steps = 0;
+        broker_check(broker);
+    }
 }
 
 bool check_policies_settled(const struct broker *broker)

@@ -13,6 +13,10 @@ struct broker;
 // Aborts, and names the line of the check, where a counter or an invariant is wrong.
 void broker_check(const struct broker *broker);
 
+// The same, after a step of a test. With many jobs and queues, only after one step of several, so
+// that the cost of a step does not grow with them.
+void broker_check_step(const struct broker *broker);
+
 // True if all queues have the policies that were set last.
 bool check_policies_settled(const struct broker *broker);
 
