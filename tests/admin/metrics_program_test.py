@@ -155,13 +155,15 @@ class Formats(unittest.TestCase):
         self.assertGreater(len(reported), 10)
         self.assertEqual(written, reported)
 
-    def assert_exists(self, expression):
-        """Each metric in the expression exists and has the labels in it."""
-        labels = {}
+    def labels_by_name(self):
+        """Name of a sample -> the labels that it has."""
+        labels = {"up": set()}
         for name, pairs in self.world.samples():
             labels.setdefault(name, set()).update(label for label, _ in pairs)
-        labels["up"] = set()
-        labels |= shared_metrics()
+        return labels | shared_metrics()
+
+    def assert_exists(self, expression, labels):
+        """Each metric in the expression exists and has the labels in it."""
         expression = re.sub(r'"[^"]*"', '""', expression)
         names = re.findall(r"\b(?:tandem|process)_\w+\b|\bup\b", expression)
         self.assertTrue(names, expression)
@@ -175,12 +177,13 @@ class Formats(unittest.TestCase):
         board = json.loads(text)
         targets = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]
         self.assertGreater(len(targets), 40)
+        labels = self.labels_by_name()
         for expression in targets:
-            self.assert_exists(expression.replace("${", "$"))
+            self.assert_exists(expression.replace("${", "$"), labels)
         for variable in board["templating"]["list"][1:]:
-            self.assert_exists(variable["definition"])
+            self.assert_exists(variable["definition"], labels)
         for note in board["annotations"]["list"]:
-            self.assert_exists(note["expr"])
+            self.assert_exists(note["expr"], labels)
         # There are no names elsewhere in it.
         self.assertEqual(set(re.findall(r"tandem_\w+", text)) - set(re.findall(
             r"tandem_\w+", " ".join(targets) + json.dumps(board["templating"]))), set())
@@ -189,8 +192,9 @@ class Formats(unittest.TestCase):
         text = (ROOT / "conf" / "tandem-alerts.yml").read_text()
         rules = re.findall(r"^ +expr: (\|\n(?: {10,}.*\n)+|.*\n)", text, re.M)
         self.assertEqual(len(rules), len(re.findall(r"- alert:", text)))
+        labels = self.labels_by_name()
         for expression in rules:
-            self.assert_exists(expression)
+            self.assert_exists(expression, labels)
 
     def test_alerts_are_good_rules_and_fire_when_they_should(self):
         rules = str(ROOT / "conf" / "tandem-alerts.yml")
