@@ -80,6 +80,12 @@ class Compose(unittest.TestCase):
     def test_it_is_valid(self):
         self.assertEqual(list(manifests.compose_faults(self.document)), [])
 
+    def test_a_broker_that_reads_its_journal_is_not_given_up(self):
+        for name, service in self.document["services"].items():
+            check = service.get("healthcheck", {})
+            with self.subTest(service=name):
+                self.assertEqual("--ready" in check.get("test", ()), "start_period" in check)
+
     def test_a_wrong_name_or_reference_is_found(self):
         for change in (lambda all: all["services"]["tandem"].update(volume=[]),
                        lambda all: all["services"]["tandem"]["volumes"].append("other:/other"),
