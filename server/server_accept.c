@@ -59,13 +59,14 @@ static void server_handshake_done(void *context, const void *of, int fd, void *o
     const struct service *service = of;
     struct server *server = context;
     struct client_address client;
+    bool named;
 
     turn_tick(service->turn);
-    if (!service->io.proxies || !proxied_is_head_alone(own)) {
+    if (service->io.by == PROXIED_BY_NONE || !proxied_is_head_alone(own)) {
         conn_open(service, fd, own, peer);
     } else if (server->standby.on) {
-        (void)proxied_release(own, &client);
-        server_pass_on(server, service, fd, peer);
+        named = proxied_release(own, &client);
+        server_pass_on(server, service, fd, peer, named ? &client : NULL);
     } else {
         // This process has become the owner meanwhile, and clients of the former one connect again.
         peer_limits_leave(server->peer_limits, fd);
@@ -123,24 +124,26 @@ static void server_begin_handshake(struct server *server, const struct service *
 static void server_accept_for_owner(struct server *server, const struct service *service, int fd,
                                     const char *peer)
 {
-    static const struct proxied_service head_alone = {.inner = NULL};
+    struct services *services = &server->services;
+    struct proxied_service *shared =
+        service->io.by == PROXIED_BY_MEMBER ? &services->head_or_none : &services->head_alone;
 
-    if (service->io.proxies) {
-        handshakes_add(&server->handshakes, &transport_proxied, (void *)(uintptr_t)&head_alone,
-                       service, fd, peer);
+    if (service->io.by == PROXIED_BY_NONE) {
+        server_pass_on(server, service, fd, peer, NULL);
     } else {
-        server_pass_on(server, service, fd, peer);
+        handshakes_add(&server->handshakes, &transport_proxied, shared, service, fd, peer);
     }
 }
 
 void server_accept(void *context, int fd, const char *peer)
 {
-    const struct service *service = context;
+    const struct service *service =
+        io_service_for(&((const struct service *)context)->io, fd)->context;
     struct server *server = container_of(service->turn, struct server, loop.turn);
     const char *why;
 
     turn_tick(service->turn);
-    why = proxied_admit(service->io.proxies, service->turn->peer_limits, fd,
+    why = proxied_admit(server->proxies, service->io.by, service->turn->peer_limits, fd,
                         slot_kind(service->io.kind, socket_is_local(fd)));
     if (why) {
         service_log_refused(service, peer, why);

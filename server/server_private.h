@@ -42,8 +42,10 @@ void server_end_standby(struct server *server);
 // Logs that this process is the owner.
 void server_took_over(struct server *server);
 
-// Passes on a new connection, which has entered the peer limits.
-void server_pass_on(struct server *server, const struct service *service, int fd, const char *peer);
+// Passes on a new connection, which has entered the peer limits. `client`: that a proxy has named;
+// NULL: the peer is the client.
+void server_pass_on(struct server *server, const struct service *service, int fd, const char *peer,
+                    const struct client_address *client);
 // Connections that are passed on now, and so far.
 void server_count_passed(const struct server *server, uint64_t *open, uint64_t *total);
 

@@ -6,7 +6,9 @@
 #include "server/config/listen_address.h"
 #include "server/config/settings.h"
 #include "server/config/queue_section.h"
+#include "server/net/proxied.h"
 #include "server/process/resources.h"
+#include "server/proxy/owner_address.h"
 #include "server/process/clock.h"
 #include "server/transport/transport.h"
 
@@ -52,6 +54,34 @@ static void advertise_add(struct advertised *advertised, const char *protocol, c
     }
 }
 
+// Adds the proxies that this process believes at each address, so that standbys among them name
+// their clients. From now on it does.
+static void advertise_proxies(struct advertised *advertised, struct proxies *proxies,
+                              const char *text)
+{
+    char *word = advertised->text + advertised->len;
+    size_t room = advertised->size - advertised->len;
+    char *list = word + 1 + strlen(OWNER_PROXIES);
+    int len = snprintf(word, room, " %s%s", OWNER_PROXIES, text);
+
+    if (*text == '\0' || len < 0 || (size_t)len >= room) {
+        *word = '\0';
+        if (*text != '\0') {
+            log_warn("not_advertised", log_string("addresses", text),
+                     log_string("note", "the text that other processes read has no room for the "
+                                        "proxies: standbys do not name their clients"));
+        }
+        return;
+    }
+    for (char *at = list; *at; at++) {
+        if (*at == ' ' || *at == '\t') {
+            *at = ',';
+        }
+    }
+    advertised->len += (size_t)len;
+    proxies_set_members(proxies, list);
+}
+
 // The addresses of this process for the others that share its store (proxy/owner_address.h). HOST
 // is the configured one, or the name of the machine, because the process may listen on any address
 // of the machine. Unix sockets are left out, and words for which there is no room.
@@ -75,6 +105,7 @@ void server_advertise(struct server *server)
             advertise_add(&advertised, protocol, address);
         }
     }
+    advertise_proxies(&advertised, server->proxies, server->settings->server.proxies);
     server->store->shared->advertise(server->store, advertised.text);
 }
 
@@ -195,12 +226,13 @@ static bool text_has_word(const char *text, struct slice word)
     return false;
 }
 
-// Whether both texts contain the same address.
+// Whether both texts contain the same address. Brokers may have the same proxies.
 static bool addresses_overlap(const char *text, const char *other)
 {
     for (size_t len; *text; text += len + strspn(text + len, " ")) {
         len = strcspn(text, " ");
-        if (len > 0 && text_has_word(other, slice_of(text, len))) {
+        if (len > 0 && strncmp(text, OWNER_PROXIES, strlen(OWNER_PROXIES)) != 0 &&
+            text_has_word(other, slice_of(text, len))) {
             return true;
         }
     }
@@ -246,12 +278,15 @@ void server_standby_turned(struct server *server)
     }
 }
 
-void server_pass_on(struct server *server, const struct service *service, int fd, const char *peer)
+void server_pass_on(struct server *server, const struct service *service, int fd, const char *peer,
+                    const struct client_address *client)
 {
     struct proxy *proxy = server->standby.proxy;
+    const struct passed_client passed = {
+        .fd = fd, .peer = peer, .named = client, .tls = service->tls};
 
     if (proxy) {
-        (void)proxy_take(proxy, fd, peer, service->frontend->name, service->tls);
+        (void)proxy_take(proxy, &passed, service->frontend->name);
         // This connection may have been the last that can be passed on now, and others are about to
         // be accepted.
         listeners_shut(&server->listeners, standby_leaves_waiting, server);

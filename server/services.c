@@ -41,23 +41,6 @@ static void service_task_run(void *context)
     service->frontend->work(service->shared);
 }
 
-// Makes `*way`, by which connections of the protocol come with another transport than plain ones.
-static void service_derive(struct service *way, const struct service *plain,
-                           const struct transport *transport, void *shared, bool tls,
-                           struct proxies *proxies)
-{
-    *way = *plain;
-    way->transport = transport;
-    way->transport_shared = shared;
-    way->tls = tls;
-    way->io = (struct io_service){.transport = transport,
-                                  .shared = shared,
-                                  .context = way,
-                                  .kind = plain->io.kind,
-                                  .for_operators = plain->io.for_operators,
-                                  .proxies = proxies};
-}
-
 // The protocol of that index has other state or limits: its connections have the same by all ways.
 static void services_share(struct services *services, size_t index)
 {
@@ -71,8 +54,47 @@ void services_set_proxies(struct services *services, struct proxies *proxies,
                           struct peer_limits *peer_limits)
 {
     services->proxies = proxies;
-    services->proxied =
-        (struct proxied_service){.inner = &transport_plain, .peer_limits = peer_limits};
+    services->peer_limits = peer_limits;
+    services->head_alone = (struct proxied_service){.peer_limits = peer_limits};
+    services->head_or_none = (struct proxied_service){.peer_limits = peer_limits, .optional = true};
+}
+
+// Makes the way by which connections of the protocol come with another transport than plain ones.
+static struct service *service_derive(struct services *services, enum service_way way, size_t index,
+                                      const struct transport *transport, void *shared)
+{
+    struct service *service = &services->ways[way][index];
+
+    *service = services->each[index];
+    service->transport = transport;
+    service->transport_shared = shared;
+    service->tls = way == SERVICE_TLS || way == SERVICE_PROXIED_TLS || way == SERVICE_MEMBER_TLS;
+    service->io = (struct io_service){.transport = transport,
+                                      .shared = shared,
+                                      .context = service,
+                                      .kind = services->each[index].io.kind,
+                                      .for_operators = services->each[index].io.for_operators,
+                                      .proxies = services->proxies};
+    return service;
+}
+
+// The same for a way by which peers name their clients; `inner` is the way behind the head.
+static void service_derive_proxied(struct services *services, enum service_way way, size_t index,
+                                   struct service *inner)
+{
+    struct proxied_service *shared = &services->proxied_shared[way][index];
+    bool member = way == SERVICE_MEMBER || way == SERVICE_MEMBER_TLS;
+    struct service *service = service_derive(services, way, index, &transport_proxied, shared);
+
+    *shared = (struct proxied_service){.inner = inner->transport,
+                                       .inner_shared = inner->transport_shared,
+                                       .peer_limits = services->peer_limits,
+                                       .optional = member};
+    service->io.by = member ? PROXIED_BY_MEMBER : PROXIED_BY_PROXY;
+    // Operators are served by each broker itself.
+    if (member && !service->frontend->administers) {
+        inner->io.of_members = &service->io;
+    }
 }
 
 bool services_start(struct services *services, const struct settings *settings,
@@ -90,14 +112,15 @@ bool services_start(struct services *services, const struct settings *settings,
         service->io = (struct io_service){.transport = &transport_plain,
                                           .context = service,
                                           .kind = (unsigned)i,
-                                          .for_operators = frontend->administers};
+                                          .for_operators = frontend->administers,
+                                          .proxies = services->proxies};
         service->shared = service_shared_new(i, frontend->administers ? turn->broker : broker,
                                              settings, facts, why);
         if (!service->shared) {
             return false;
         }
-        service_derive(&services->ways[SERVICE_PROXIED][i], service, &transport_proxied,
-                       &services->proxied, false, services->proxies);
+        service_derive_proxied(services, SERVICE_PROXIED, i, service);
+        service_derive_proxied(services, SERVICE_MEMBER, i, service);
         services_share(services, i);
         services->started++;
         if (service->frontend->due) {
@@ -156,14 +179,11 @@ bool services_open_tls(struct services *services, const struct tls_settings *set
             (struct tls_service){.tls = services->tls,
                                  .alpn = services->each[i].frontend->alpn,
                                  .message_len = services->each[i].frontend->message_len};
-        services->proxied_tls[i] =
-            (struct proxied_service){.inner = &transport_tls,
-                                     .inner_shared = &services->tls_shared[i],
-                                     .peer_limits = services->proxied.peer_limits};
-        service_derive(&services->ways[SERVICE_TLS][i], &services->each[i], &transport_tls,
-                       &services->tls_shared[i], true, NULL);
-        service_derive(&services->ways[SERVICE_PROXIED_TLS][i], &services->each[i],
-                       &transport_proxied, &services->proxied_tls[i], true, services->proxies);
+        struct service *tls =
+            service_derive(services, SERVICE_TLS, i, &transport_tls, &services->tls_shared[i]);
+
+        service_derive_proxied(services, SERVICE_PROXIED_TLS, i, tls);
+        service_derive_proxied(services, SERVICE_MEMBER_TLS, i, tls);
     }
     return true;
 }

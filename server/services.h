@@ -14,23 +14,28 @@
 
 // Other ways by which connections of a protocol come than plain ones.
 enum service_way {
-    SERVICE_TLS,        // after services_open_tls()
-    SERVICE_PROXIED,    // by a proxy that names its clients
-    SERVICE_PROXIED_TLS // the same with TLS, after services_open_tls()
+    SERVICE_TLS,         // after services_open_tls()
+    SERVICE_PROXIED,     // by a proxy that names its clients
+    SERVICE_PROXIED_TLS, // the same with TLS, after services_open_tls()
+    SERVICE_MEMBER,      // from another broker of the cluster, which may name its clients
+    SERVICE_MEMBER_TLS   // the same with TLS, after services_open_tls()
 };
-#define SERVICE_WAYS 3
+#define SERVICE_WAYS 5
 
 struct services {
     struct service each[FRONTENDS];               // in the order of `frontends`
     struct service ways[SERVICE_WAYS][FRONTENDS]; // the same by other ways
-    struct pace_limits limits[FRONTENDS];         // of their connections
+    // For connections that a standby passes on: only the head is read.
+    struct proxied_service head_alone;
+    struct proxied_service head_or_none;
+    struct pace_limits limits[FRONTENDS]; // of their connections
     struct service_counters counters[FRONTENDS];
-    size_t started;                                /* private: front-ends that must be stopped */
-    struct tls *tls;                               /* private: NULL until it is open */
-    struct proxies *proxies;                       /* private */
-    struct tls_service tls_shared[FRONTENDS];      /* private */
-    struct proxied_service proxied;                /* private */
-    struct proxied_service proxied_tls[FRONTENDS]; /* private */
+    size_t started;                           /* private: front-ends that must be stopped */
+    struct tls *tls;                          /* private: NULL until it is open */
+    struct proxies *proxies;                  /* private */
+    struct tls_service tls_shared[FRONTENDS]; /* private */
+    struct proxied_service proxied_shared[SERVICE_WAYS][FRONTENDS]; /* private */
+    struct peer_limits *peer_limits;                                /* private */
 };
 
 // Names the proxies, and the limits that their clients enter; both must outlive the services.

@@ -145,9 +145,9 @@ static void acceptor_take(struct io_thread *thread, const struct io_service *ser
 // Takes an accepted socket, unless its address has too many connections, or is not that of a proxy.
 static void acceptor_admit(struct io_thread *thread, const struct acceptor *acceptor, int fd)
 {
-    const struct io_service *service = acceptor->service;
-    const char *why =
-        proxied_admit(service->proxies, thread->common->peer_limits, fd, acceptor->kind);
+    const struct io_service *service = io_service_for(acceptor->service, fd);
+    const char *why = proxied_admit(service->proxies, service->by, thread->common->peer_limits, fd,
+                                    acceptor->kind);
     char peer[PEER_TEXT_MAX];
 
     if (!why) {

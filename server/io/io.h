@@ -17,6 +17,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "server/net/proxied.h"
 #include "server/transport/transport.h"
 
 #include <event2/event.h>
@@ -28,18 +29,27 @@ struct fence;
 struct io;
 struct io_link;
 struct peer_limits;
-struct proxies;
 
 // What the I/O threads know of a service. It stays where it is while they run.
 struct io_service {
     const struct transport *transport;
-    void *shared;       // the transport's state for all sockets
-    void *context;      // of the core's thread
-    unsigned kind;      // of its connections by TCP (net/admission.h)
-    bool for_operators; // its output is sent while the fence is closed, too
-    // The only peers that may connect, as they name their clients (net/proxied.h); NULL: any peer.
-    struct proxies *proxies;
+    void *shared;            // the transport's state for all sockets
+    void *context;           // of the core's thread
+    unsigned kind;           // of its connections by TCP (net/admission.h)
+    bool for_operators;      // its output is sent while the fence is closed, too
+    struct proxies *proxies; // who may name clients (net/proxied.h)
+    enum proxied_by by;
+    const struct io_service
+        *of_members; // takes the connections of members instead; NULL: none does
 };
+
+// The service that takes an accepted socket of the listener of `service`.
+static inline const struct io_service *io_service_for(const struct io_service *service, int fd)
+{
+    bool member = service->of_members && proxies_have_member(service->proxies, fd);
+
+    return member ? service->of_members : service;
+}
 
 // News of a link, as events of a socket.
 enum link_event {

@@ -168,18 +168,28 @@ static void handshake_wait(struct handshaking *one, bool room)
     list_append(&one->owner->waiting, &one->place);
 }
 
+// Begins, unless it has. False without memory: it has failed.
+static bool handshake_begin(struct handshaking *one)
+{
+    if (one->begun) {
+        return true;
+    }
+    one->begun = true;
+    one->owner->begun++;
+    if (!one->transport->begin(one->fd, one->own, one->shared)) {
+        handshake_fail(one, "out of memory");
+        return false;
+    }
+    return true;
+}
+
 static void handshake_step(struct handshaking *one)
 {
     const struct transport *transport = one->transport;
     struct error_text why = {.text = ""};
 
-    if (!one->begun) {
-        one->begun = true;
-        one->owner->begun++;
-        if (!transport->begin(one->fd, one->own, one->shared)) {
-            handshake_fail(one, "out of memory");
-            return;
-        }
+    if (!handshake_begin(one)) {
+        return;
     }
     switch (transport->handshake(one->fd, one->own, &why)) {
     case HANDSHAKE_DONE:
@@ -316,6 +326,20 @@ void handshakes_add(struct handshakes *handshakes, const struct transport *trans
     }
 }
 
+static void handshake_expire(struct handshaking *one)
+{
+    const struct transport *transport = one->transport;
+
+    if (transport->late && !handshake_begin(one)) {
+        return;
+    }
+    if (transport->late && transport->late(one->fd, one->own)) {
+        handshake_finish(one);
+    } else {
+        handshake_fail(one, "timeout");
+    }
+}
+
 void handshakes_expire(struct handshakes *handshakes)
 {
     nsec_t began_at = handshakes_now(handshakes);
@@ -328,7 +352,7 @@ void handshakes_expire(struct handshakes *handshakes)
             (i > 0 && handshakes_pass_is_over(handshakes, began_at))) {
             break;
         }
-        handshake_fail(oldest, "timeout");
+        handshake_expire(oldest);
     }
     (void)handshakes_set_timer(handshakes);
 }

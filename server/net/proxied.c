@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,10 @@
 //
 
 struct proxies {
-    pthread_mutex_t lock;
+    atomic_bool has_members;
+    pthread_mutex_t lock; // of the lists
     struct proxy_list list;
+    struct proxy_list members;
 };
 
 struct proxies *proxies_new(void)
@@ -41,33 +44,57 @@ void proxies_free(struct proxies *proxies)
     }
 }
 
-void proxies_set(struct proxies *proxies, const char *text)
+static void proxies_read(struct proxies *proxies, struct proxy_list *list, const char *text)
 {
     struct error_text why;
 
     (void)pthread_mutex_lock(&proxies->lock);
-    ENSURE(proxy_list_read(&proxies->list, text, &why));
+    ENSURE(proxy_list_read(list, text, &why));
     (void)pthread_mutex_unlock(&proxies->lock);
+}
+
+void proxies_set(struct proxies *proxies, const char *text)
+{
+    proxies_read(proxies, &proxies->list, text);
+}
+
+void proxies_set_members(struct proxies *proxies, const char *text)
+{
+    proxies_read(proxies, &proxies->members, text);
+    // A unix socket leads to no other broker.
+    proxies->members.local = false;
+    atomic_store(&proxies->has_members, proxies->members.count > 0);
+}
+
+static bool proxies_find(struct proxies *proxies, const struct proxy_list *list, int fd)
+{
+    struct origin origin = origin_of(fd);
+    bool found;
+
+    (void)pthread_mutex_lock(&proxies->lock);
+    found = proxy_list_has(list, &origin);
+    (void)pthread_mutex_unlock(&proxies->lock);
+    return found;
 }
 
 bool proxies_have(struct proxies *proxies, int fd)
 {
-    struct origin origin = origin_of(fd);
-    bool have;
-
-    (void)pthread_mutex_lock(&proxies->lock);
-    have = proxy_list_has(&proxies->list, &origin);
-    (void)pthread_mutex_unlock(&proxies->lock);
-    return have;
+    return proxies_find(proxies, &proxies->list, fd);
 }
 
-const char *proxied_admit(struct proxies *proxies, struct peer_limits *limits, int fd,
-                          unsigned kind)
+bool proxies_have_member(struct proxies *proxies, int fd)
 {
-    if (!proxies) {
+    return atomic_load_explicit(&proxies->has_members, memory_order_relaxed) &&
+           proxies_find(proxies, &proxies->members, fd);
+}
+
+const char *proxied_admit(struct proxies *proxies, enum proxied_by by, struct peer_limits *limits,
+                          int fd, unsigned kind)
+{
+    if (by == PROXIED_BY_NONE) {
         return peer_limits_enter(limits, fd, kind) ? NULL : PEER_LIMITS_REACHED;
     }
-    if (!proxies_have(proxies, fd)) {
+    if (by == PROXIED_BY_PROXY && !proxies_have(proxies, fd)) {
         return PROXIED_STRANGER;
     }
     peer_limits_enter_proxy(limits, fd, kind);
@@ -85,6 +112,7 @@ struct proxied {
     struct peer_limits *peer_limits;
     struct proxy_head *head;
     struct client_address client;
+    bool optional;    // the head may be missing
     bool has_client;  // the proxy speaks for it
     bool inner_begun; // the inner transport has
 };
@@ -115,6 +143,7 @@ static bool proxied_begin(int fd, void *own, void *shared)
     proxied->inner = service->inner;
     proxied->inner_shared = service->inner_shared;
     proxied->peer_limits = service->peer_limits;
+    proxied->optional = service->optional;
     ENSURE(!proxied->inner || proxied->inner->state_size <= PROXIED_INNER_MOST);
     proxied->head = memory_zeroed_of(MEMORY_CONNECTIONS, sizeof *proxied->head);
     return proxied->head != NULL;
@@ -152,6 +181,32 @@ static bool proxied_drop_bytes(int fd, char *bytes, size_t len)
     return len == 0 || recv(fd, bytes, len, 0) == (ssize_t)len;
 }
 
+// The connection has no head: the peer speaks for itself, as at any other connection. False with
+// the reason in `why`.
+static bool proxied_take_peer(struct proxied *proxied, int fd, struct error_text *why)
+{
+    struct origin peer = origin_of(fd);
+
+    proxied_drop_head(proxied);
+    if (peer.has_address && !peer_limits_enter_client(proxied->peer_limits, fd, &peer.address)) {
+        return error_set(why, PEER_LIMITS_REACHED);
+    }
+    return true;
+}
+
+// Looks at the first bytes, and leaves them where they are. HANDSHAKE_DONE if they are no head.
+static enum handshake proxied_look(struct proxied *proxied, int fd, struct slice bytes,
+                                   struct error_text *why)
+{
+    bool whole;
+
+    if (!proxy_head_begins(bytes, &whole)) {
+        return proxied_take_peer(proxied, fd, why) ? HANDSHAKE_DONE : HANDSHAKE_FAILED;
+    }
+    proxied->optional = !whole;
+    return HANDSHAKE_NEEDS_INPUT;
+}
+
 // The bytes of a head that are looked at at once: most heads.
 enum { PROXIED_PIECE = 512 };
 
@@ -176,6 +231,13 @@ static enum handshake proxied_read_head(struct proxied *proxied, int fd, struct 
             // A peer that has sent nothing has only checked whether the port is open.
             error_set(why, "%s", proxied->head->len > 0 ? "closed by the peer" : "");
             return HANDSHAKE_FAILED;
+        }
+        if (proxied->optional) {
+            enum handshake looked = proxied_look(proxied, fd, slice_of(bytes, (size_t)got), why);
+
+            if (looked != HANDSHAKE_NEEDS_INPUT || proxied->optional) {
+                return looked;
+            }
         }
         step = proxy_head_feed(proxied->head, slice_of(bytes, (size_t)got), &taken);
         if (step == PROXY_HEAD_BAD || !proxied_drop_bytes(fd, bytes, taken)) {
@@ -203,6 +265,16 @@ static enum handshake proxied_handshake(int fd, void *own, struct error_text *wh
         }
     }
     return inner->handshake(fd, proxied_inner(own), why);
+}
+
+// A client that sends nothing yet, and is not behind TLS, may be silent for as long as others.
+static bool proxied_late(int fd, void *own)
+{
+    struct proxied *proxied = proxied_of(own);
+    struct error_text why;
+
+    return proxied->optional && proxied->head && !(proxied->inner && proxied->inner->handshake) &&
+           proxied_take_peer(proxied, fd, &why);
 }
 
 static const struct client_address *proxied_client(const void *own)
@@ -304,6 +376,7 @@ const struct transport transport_proxied = {
     .state_size = PROXIED_INNER_AT + PROXIED_INNER_MOST,
     .begin = proxied_begin,
     .handshake = proxied_handshake,
+    .late = proxied_late,
     .client = proxied_client,
     .identity = proxied_identity,
     .protection = proxied_protection,

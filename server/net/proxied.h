@@ -10,6 +10,11 @@
 // and the threads of handshakes apply to it (handshakes.h). Afterwards the transport only passes
 // calls on to the plain one or to TLS.
 //
+// In a cluster, a standby that passes connections on names their clients to the owner in the same
+// way, at ordinary addresses of the owner, by version 2. Only at connections from brokers that this
+// process has advertised as such (members), it looks for a head there, and serves a connection
+// without one as any other. Elsewhere a head is not believed, but refused as a wrong command.
+//
 // From then on the client counts instead of the proxy: for rules, limits of an address, and the
 // log. A client that the proxy does not name has no address, and no rule for an address matches it.
 // A loopback address is the proxy's own machine, so the proxy's address counts if that is another
@@ -40,19 +45,32 @@ void proxies_set(struct proxies *proxies, const char *text);
 // Whether the socket's peer is one of them.
 bool proxies_have(struct proxies *proxies, int fd);
 
+// Sets the members, by a text of the same kind. They stay when the proxies change, as other
+// processes know of them.
+void proxies_set_members(struct proxies *proxies, const char *text);
+
+// Whether the socket's peer is a member.
+bool proxies_have_member(struct proxies *proxies, int fd);
+
 struct peer_limits;
 
-// Counts an accepted socket of that kind in `limits` (admission.h), which may be NULL. `proxies`:
-// the only peers that may connect, which name their clients; NULL: any peer, which speaks for
-// itself. NULL, or the reason for which the socket must be closed.
-const char *proxied_admit(struct proxies *proxies, struct peer_limits *limits, int fd,
-                          unsigned kind) MUST_USE;
+// Who names the clients of a service.
+enum proxied_by {
+    PROXIED_BY_NONE,  // any peer may connect, and speaks for itself
+    PROXIED_BY_PROXY, // only proxies may connect
+    PROXIED_BY_MEMBER // the peer is a member, and may name the client
+};
 
+// Counts an accepted socket of that kind in `limits` (admission.h), which may be NULL. NULL, or the
+// reason for which the socket must be closed.
+const char *proxied_admit(struct proxies *proxies, enum proxied_by by, struct peer_limits *limits,
+                          int fd, unsigned kind) MUST_USE;
 // The state that all connections of a service share; `shared` of the transport.
 struct proxied_service {
     const struct transport *inner;   // NULL: the handshake is the head alone
     void *inner_shared;              // its shared state
     struct peer_limits *peer_limits; // that clients enter as they are named; or NULL
+    bool optional;                   // a head may be missing, and is of version 2
 };
 
 extern const struct transport transport_proxied;

@@ -84,3 +84,26 @@ size_t owner_address_read(const char *text, struct owner_place places[OWNER_PLAC
     }
     return count;
 }
+
+void owner_address_proxies(const char *text, struct proxy_list *proxies)
+{
+    char list[OWNER_TEXT_MAX];
+    struct error_text why;
+
+    *proxies = (struct proxy_list){.count = 0};
+    while (*(text += strspn(text, BLANKS)) != '\0') {
+        size_t len = strcspn(text, BLANKS);
+        size_t prefix = strlen(OWNER_PROXIES);
+
+        if (len > prefix && len - prefix < sizeof list &&
+            memcmp(text, OWNER_PROXIES, prefix) == 0) {
+            memcpy(list, text + prefix, len - prefix);
+            list[len - prefix] = '\0';
+            if (!proxy_list_read(proxies, list, &why)) {
+                proxies->count = 0;
+            }
+            return;
+        }
+        text += len;
+    }
+}

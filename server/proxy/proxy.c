@@ -9,6 +9,7 @@
 #include "server/proxy/host_lookup.h"
 #include "server/proxy/owner_address.h"
 #include "server/proxy/relay.h"
+#include "server/transport/origin.h"
 #include "server/transport/transport.h"
 
 #include <errno.h>
@@ -167,6 +168,7 @@ struct proxy {
     struct proxy_limits limits;
     char text[OWNER_TEXT_MAX]; // that proxy_aim() has set
     struct proxy_targets targets;
+    struct proxy_list believed; // proxies whose heads the owner believes
     struct pipe_pool pipes;
     struct list_node all; // passed connections
     uint64_t open;
@@ -180,10 +182,12 @@ struct passed {
     struct proxy *proxy;
     struct proxy_target *target;
     int client;
-    int owner;             // -1: no attempt was made
-    size_t tried;          // attempts: addresses of the owner
-    struct event answered; // the owner has answered, or its time is over
-    struct relay relay;    // from when it is connected
+    int owner;                   // -1: no attempt was made
+    size_t tried;                // attempts: addresses of the owner
+    struct event answered;       // the owner has answered, or its time is over
+    struct relay relay;          // from when it is connected
+    struct client_address named; // the client
+    bool has_named;              // false: this process speaks for itself
     char peer[];
 };
 
@@ -267,10 +271,68 @@ static void passed_over(struct relay *relay, int error)
     passed_close(passed, error == 0 ? "closed" : strerror(error));
 }
 
+// One end of a connection by IP; otherwise unknown.
+static struct client_address passed_end_of(const struct sockaddr_storage *addr)
+{
+    const struct sockaddr_in *v4 = (const void *)addr;
+    const struct sockaddr_in6 *v6 = (const void *)addr;
+    struct client_address end = {.known =
+                                     addr->ss_family == AF_INET || addr->ss_family == AF_INET6};
+
+    if (addr->ss_family == AF_INET6) {
+        end.address = v6->sin6_addr;
+        end.port = ntohs(v6->sin6_port);
+    } else if (addr->ss_family == AF_INET) {
+        memset(end.address.s6_addr + 10, 0xff, 2);
+        memcpy(end.address.s6_addr + 12, &v4->sin_addr, sizeof v4->sin_addr);
+        end.port = ntohs(v4->sin_port);
+    }
+    return end;
+}
+
+static struct client_address passed_peer_of(int fd)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+
+    (void)getpeername(fd, (void *)&addr, &len);
+    return passed_end_of(&addr);
+}
+
+static struct client_address passed_name_of(int fd)
+{
+    struct sockaddr_storage addr = {0};
+    socklen_t len = sizeof addr;
+
+    (void)getsockname(fd, (void *)&addr, &len);
+    return passed_end_of(&addr);
+}
+
+// Names the client to the owner, if that believes connections from this address. Nothing else was
+// sent yet, so there is room. False: the connection is lost.
+static bool passed_name_client(const struct passed *passed)
+{
+    struct client_address here = passed_name_of(passed->owner);
+    struct client_address server = passed_name_of(passed->client);
+    struct origin origin = origin_of_client(&here);
+    unsigned char head[PROXY_HEAD_WRITE_MAX];
+    size_t len;
+
+    if (!proxy_list_has(&passed->proxy->believed, &origin)) {
+        return true;
+    }
+    len = proxy_head_write(head, passed->has_named ? &passed->named : NULL, &server);
+    return send(passed->owner, head, len, MSG_NOSIGNAL) == (ssize_t)len;
+}
+
 static void passed_begin(struct passed *passed)
 {
     const int fds[] = {passed->client, passed->owner};
 
+    if (!passed_name_client(passed)) {
+        passed_fail(passed, "the client could not be named");
+        return;
+    }
     log_debug("proxy_began", log_string("peer", passed->peer),
               log_string("protocol", passed->target->place.protocol),
               log_string("host", passed->target->place.host),
@@ -386,22 +448,31 @@ bool proxy_can_take(const struct proxy *proxy, const char *protocol, bool tls)
            proxy_targets_find(&proxy->targets, protocol, tls) != NULL;
 }
 
-bool proxy_take(struct proxy *proxy, int fd, const char *peer, const char *protocol, bool tls)
+// Of a client without an address of its own that no proxy has named, this process is the client.
+static void passed_know_client(struct passed *passed, const struct client_address *named)
+{
+    passed->named = named ? *named : passed_peer_of(passed->client);
+    passed->has_named = named || passed->named.known;
+}
+
+bool proxy_take(struct proxy *proxy, const struct passed_client *from, const char *protocol)
 {
     struct proxy_target *target = proxy->open < proxy->limits.most
-                                      ? proxy_targets_find(&proxy->targets, protocol, tls)
+                                      ? proxy_targets_find(&proxy->targets, protocol, from->tls)
                                       : NULL;
-    struct passed *passed = target ? memory_zeroed_of(MEMORY_CONNECTIONS, passed_size(peer)) : NULL;
+    struct passed *passed =
+        target ? memory_zeroed_of(MEMORY_CONNECTIONS, passed_size(from->peer)) : NULL;
 
     if (!passed) {
-        proxy_close_client(proxy, fd);
+        proxy_close_client(proxy, from->fd);
         return false;
     }
     passed->proxy = proxy;
     passed->target = target;
-    passed->client = fd;
+    passed->client = from->fd;
     passed->owner = -1;
-    memcpy(passed->peer, peer, strlen(peer) + 1);
+    passed_know_client(passed, from->named);
+    memcpy(passed->peer, from->peer, strlen(from->peer) + 1);
     list_append(&proxy->all, &passed->node);
     proxy->open++;
     proxy->total++;
@@ -429,6 +500,7 @@ void proxy_aim(struct proxy *proxy, const char *address_text)
     memcpy(proxy->text, address_text, len);
     proxy->text[len] = '\0';
     proxy_targets_set(&proxy->targets, proxy->base, proxy->text);
+    owner_address_proxies(proxy->text, &proxy->believed);
     log_info("proxy_to", log_string("addresses", proxy->text));
 }
 

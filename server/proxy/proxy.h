@@ -4,7 +4,9 @@
 
 // The proxy of a standby: it passes connections to the process that owns the jobs, byte by byte, to
 // that process's address for the same protocol. With TLS, the handshake is between the client and
-// the owner. Connections by a unix socket go to the address without TLS.
+// the owner. Connections by a unix socket go to the address without TLS. If the owner believes this
+// process (owner_address.h), a head of the PROXY protocol names the client in front of its first
+// byte; for a client at a unix socket, the head says that this process speaks for itself.
 //
 // It takes a connection only if it can pass it on. While no process owns the jobs, the owner has no
 // such address, the name of its host is being looked up, or it was not reached a moment ago,
@@ -19,6 +21,7 @@
 
 #include "core/base/macros.h"
 #include "core/base/nsec.h"
+#include "server/transport/proxy_head.h"
 
 #include <event2/event.h>
 #include <stdbool.h>
@@ -51,9 +54,17 @@ void proxy_aim(struct proxy *proxy, const char *address_text);
 // turn of the base, and after each proxy_take().
 bool proxy_can_take(const struct proxy *proxy, const char *protocol, bool tls);
 
-// Owns a connection, which does not block, and has entered the peer limits. `peer` is for the log
-// and is copied. False: the connection could not be passed on, and is closed.
-bool proxy_take(struct proxy *proxy, int fd, const char *peer, const char *protocol, bool tls);
+// A connection that is to be passed on.
+struct passed_client {
+    int fd;
+    const char *peer;                   // for the log; copied
+    const struct client_address *named; // the client that a proxy has named; copied. NULL: the peer
+    bool tls;
+};
+
+// Owns a connection, which does not block, and has entered the peer limits. False: the connection
+// could not be passed on, and is closed.
+bool proxy_take(struct proxy *proxy, const struct passed_client *from, const char *protocol);
 
 // The connections now, and so far.
 void proxy_show(const struct proxy *proxy, uint64_t *open, uint64_t *total);

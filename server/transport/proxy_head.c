@@ -239,26 +239,25 @@ bool proxy_head_begins(struct slice input, bool *whole)
     return memcmp(input.ptr, proxy_signature, len) == 0;
 }
 
-static bool client_address_is_v4(const struct client_address *address)
-{
-    return IN6_IS_ADDR_V4MAPPED(&address->address);
-}
-
 size_t proxy_head_write(unsigned char out[PROXY_HEAD_WRITE_MAX],
                         const struct client_address *client, const struct client_address *server)
 {
-    const struct client_address *ends[] = {client, server};
-    bool v4 = client && client_address_is_v4(client) && client_address_is_v4(server);
+    unsigned ends_count = client && client->known ? 2 : 0;
+    // A unix socket has no address that would go with the client's.
+    const struct client_address *ends[] = {client,
+                                           ends_count > 0 && !server->known ? client : server};
+    bool v4 = ends_count > 0 && IN6_IS_ADDR_V4MAPPED(&ends[0]->address) &&
+              IN6_IS_ADDR_V4MAPPED(&ends[1]->address);
     unsigned family = v4 ? PROXY_FAMILY_INET : PROXY_FAMILY_INET6;
     size_t size = v4 ? 4 : 16;
     unsigned char *at = out + PROXY_FIELDS_END;
     size_t length;
 
     memcpy(out, proxy_signature, sizeof proxy_signature);
-    for (unsigned i = 0; client && i < 2; i++, at += size) {
+    for (unsigned i = 0; i < ends_count; i++, at += size) {
         memcpy(at, ends[i]->address.s6_addr + (16 - size), size);
     }
-    for (unsigned i = 0; client && i < 2; i++) {
+    for (unsigned i = 0; i < ends_count; i++) {
         *at++ = (unsigned char)(ends[i]->port >> 8);
         *at++ = (unsigned char)(ends[i]->port & 0xff);
     }
@@ -266,7 +265,7 @@ size_t proxy_head_write(unsigned char out[PROXY_HEAD_WRITE_MAX],
     out[PROXY_FIELD_COMMAND] =
         (unsigned char)(PROXY_VERSION << 4 | (client ? PROXY_COMMAND_PROXY : PROXY_COMMAND_LOCAL));
     out[PROXY_FIELD_FAMILY] =
-        (unsigned char)(client ? family << 4 | PROXY_SOCKET_STREAM : PROXY_FAMILY_UNSPEC);
+        (unsigned char)(ends_count > 0 ? family << 4 | PROXY_SOCKET_STREAM : PROXY_FAMILY_UNSPEC);
     out[PROXY_FIELD_LENGTH] = 0;
     out[PROXY_FIELD_LENGTH + 1] = (unsigned char)length;
     return PROXY_FIELDS_END + length;

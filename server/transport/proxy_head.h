@@ -58,8 +58,8 @@ bool proxy_head_begins(struct slice input, bool *whole);
 // Room for a head with addresses.
 #define PROXY_HEAD_WRITE_MAX 52
 
-// Writes a head of version 2, and returns its length: the client's connection came from `client` to
-// `server`, both known, or, if `client` is NULL, it is the writer's own.
+// Writes a head of version 2, and returns its length: the connection is that of `client`, which may
+// be unknown, to the address `server`; or, if `client` is NULL, it is the writer's own.
 size_t proxy_head_write(unsigned char out[PROXY_HEAD_WRITE_MAX],
                         const struct client_address *client, const struct client_address *server);
 

@@ -80,6 +80,9 @@ struct transport {
     // Continues the handshake. HANDSHAKE_FAILED sets the reason in `why`, unless the peer has
     // closed without having sent anything.
     enum handshake (*handshake)(int fd, void *own, struct error_text *why);
+    // The time for the handshake is over, which has begun. True: it is done all the same. NULL: it
+    // has failed.
+    bool (*late)(int fd, void *own);
     // The client that a proxy has named as the one that speaks by this connection; unknown if the
     // proxy does not tell; valid until `close`. NULL: the peer speaks for itself. NULL if the
     // transport has no proxies.

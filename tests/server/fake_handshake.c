@@ -109,7 +109,15 @@ static void fake_close(int fd, void *own)
     transport_plain.close(fd, NULL);
 }
 
+static bool fake_late(int fd, void *own)
+{
+    (void)fd;
+    (void)own;
+    return fake_handshake.is_late;
+}
+
 const struct transport fake_handshake_transport = {
+    .late = fake_late,
     .state_size = (sizeof(struct fake_own) + 7) & ~(size_t)7,
     .begin = fake_begin,
     .handshake = fake_handshake_step,

@@ -19,6 +19,7 @@
 
 // Its behaviour and its observations; zeroed by fake_handshake_reset().
 struct fake_handshake {
+    bool is_late; // the handshake is done when its time is over
     bool refuses; // to begin, for want of memory
     nsec_t *time; // passes with each step; NULL: none does
     nsec_t step_for;

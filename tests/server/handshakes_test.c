@@ -346,6 +346,33 @@ static void handshake_that_takes_too_long_is_closed(void **state)
     assert_closed(later);
 }
 
+static void expired_handshake_may_be_done_all_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    int silent = add(fixture, "silent");
+    int begun = add(fixture, "begun");
+
+    fake_handshake.is_late = true;
+    say(begun, ".");
+    rounds(fixture, 2);
+    assert_int_equal(fake_handshake.begins, 1);
+    fixture_time += TIMEOUT;
+    handshakes_expire(&fixture->handshakes);
+    assert_int_equal(fake_handshake.begins, 2);
+    assert_int_equal(fixture->failed, 0);
+    assert_int_equal(fixture->done, 2);
+    assert_int_equal(fixture->handshakes.count, 0);
+    // Without memory to begin, it has failed.
+    fake_handshake.refuses = true;
+    (void)close(silent);
+    silent = add(fixture, "refused");
+    fixture_time += TIMEOUT;
+    handshakes_expire(&fixture->handshakes);
+    assert_int_equal(fixture->failed, 1);
+    (void)close(silent);
+    (void)close(begun);
+}
+
 // Closing takes time, too: it is done in portions, with other events in between.
 static void many_expired_handshakes_are_closed_over_several_passes(void **state)
 {
@@ -582,6 +609,7 @@ int main(void)
         HANDSHAKES_TEST(step_that_lasts_longer_than_a_pass_is_the_only_one),
         HANDSHAKES_TEST(peer_that_floods_gets_only_its_share),
         HANDSHAKES_TEST(handshake_that_takes_too_long_is_closed),
+        HANDSHAKES_TEST(expired_handshake_may_be_done_all_the_same),
         HANDSHAKES_TEST(many_expired_handshakes_are_closed_over_several_passes),
         HANDSHAKES_TEST(longest_waiting_handshake_is_closed_for_a_new_one),
         HANDSHAKES_TEST(peers_that_answer_are_served_beyond_the_limit),

@@ -43,6 +43,27 @@ static void ipv6_addresses_stand_in_brackets(void **state)
     expect_place(&places[0], "http", false, "2001:db8::7", "8080");
 }
 
+static void the_proxies_that_an_owner_believes_are_no_place(void **state)
+{
+    static const char *const none[] = {"", "http=a:1", "proxies=", "proxies=a http=a:1",
+                                       "http=a:1 proxies=10.0.0.1,x"};
+    struct owner_place places[OWNER_PLACES_MAX];
+    struct proxy_list proxies;
+
+    (void)state;
+    owner_address_proxies("http=a:1 proxies=10.0.0.1,10.1.0.0/16,2001:db8::7,unix gearman=b:2",
+                          &proxies);
+    assert_int_equal(proxies.count, 3);
+    assert_int_equal(
+        owner_address_read("http=a:1 proxies=10.0.0.1,10.1.0.0/16 gearman=b:2", places), 2);
+    assert_int_equal(owner_address_read("proxies=10.0.0.1 proxies=::1 proxies=10.0.0.0/8", places),
+                     0);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        owner_address_proxies(none[i], &proxies);
+        assert_int_equal(proxies.count, 0);
+    }
+}
+
 static void first_of_several_places_counts(void **state)
 {
     struct owner_place places[OWNER_PLACES_MAX];
@@ -149,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(places_of_all_protocols_are_read),
         cmocka_unit_test(ipv6_addresses_stand_in_brackets),
+        cmocka_unit_test(the_proxies_that_an_owner_believes_are_no_place),
         cmocka_unit_test(first_of_several_places_counts),
         cmocka_unit_test(words_that_say_no_place_are_passed_over),
         cmocka_unit_test(host_that_is_too_long_is_passed_over),

@@ -266,19 +266,105 @@ static void only_proxies_of_the_list_may_connect(void **state)
     struct proxies *proxies = proxies_new();
 
     assert_non_null(proxies);
-    assert_string_equal(proxied_admit(proxies, NULL, fixture->fd, 0), PROXIED_STRANGER);
+    assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0),
+                        PROXIED_STRANGER);
     proxies_set(proxies, "192.0.2.8, 198.51.100.0/24");
-    assert_string_equal(proxied_admit(proxies, NULL, fixture->fd, 0), PROXIED_STRANGER);
+    assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0),
+                        PROXIED_STRANGER);
     peer_address = "198.51.100.7";
-    assert_null(proxied_admit(proxies, NULL, fixture->fd, 0));
+    assert_null(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0));
     proxies_set(proxies, "192.0.2.8 unix");
-    assert_string_equal(proxied_admit(proxies, NULL, fixture->fd, 0), PROXIED_STRANGER);
+    assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0),
+                        PROXIED_STRANGER);
     peer_address = "";
-    assert_null(proxied_admit(proxies, NULL, fixture->fd, 0));
+    assert_null(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0));
     proxies_set(proxies, "0.0.0.0/0 ::/0");
-    assert_string_equal(proxied_admit(proxies, NULL, fixture->fd, 0), PROXIED_STRANGER);
-    assert_null(proxied_admit(NULL, NULL, fixture->fd, 0));
+    assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0),
+                        PROXIED_STRANGER);
+    assert_null(proxied_admit(proxies, PROXIED_BY_NONE, NULL, fixture->fd, 0));
     proxies_free(proxies);
+}
+
+static void members_are_named_once_and_stay(void **state)
+{
+    struct fixture *fixture = *state;
+    struct proxies *proxies = proxies_new();
+
+    assert_non_null(proxies);
+    assert_false(proxies_have_member(proxies, fixture->fd));
+    proxies_set_members(proxies, "192.0.2.0/24,unix");
+    proxies_set(proxies, "198.51.100.7");
+    assert_true(proxies_have_member(proxies, fixture->fd));
+    assert_null(proxied_admit(proxies, PROXIED_BY_MEMBER, NULL, fixture->fd, 0));
+    assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0),
+                        PROXIED_STRANGER);
+    peer_address = "198.51.100.7";
+    assert_false(proxies_have_member(proxies, fixture->fd));
+    peer_address = "";
+    assert_false(proxies_have_member(proxies, fixture->fd));
+    proxies_free(proxies);
+}
+
+// However the first bytes are cut, they are only taken away if they are a head.
+static void a_member_may_send_a_head_or_none(void **state)
+{
+    static const struct slice starts[] = {
+        {"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\x0a\1\2\3\x0a\0\0\1\4\xd2\x2c\x24", 28},
+        {"put", 3},
+        {"\r\n\r\nput", 7},
+        {"PROXY UNKNOWN\r\n", 15}};
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        for (size_t cut = 1; cut < starts[i].len; cut++) {
+            struct fixture *fixture;
+            void *made = NULL;
+            enum handshake step;
+
+            assert_int_equal(setup(&made), 0);
+            fixture = made;
+            fixture->service.optional = true;
+            begin(fixture);
+            assert_int_equal(shake(fixture), HANDSHAKE_NEEDS_INPUT);
+            send_bytes(fixture, slice_of(starts[i].ptr, cut));
+            step = shake(fixture);
+            send_bytes(fixture, slice_from(starts[i], cut));
+            if (step == HANDSHAKE_NEEDS_INPUT) {
+                step = shake(fixture);
+            }
+            assert_int_equal(step, HANDSHAKE_DONE);
+            if (i == 0) {
+                send_bytes(fixture, SLICE("put"));
+                receives(fixture, "put");
+                speaks_for(fixture, "10.1.2.3:1234", "10.1.2.3");
+            } else {
+                receives(fixture, starts[i].ptr);
+                speaks_for(fixture, "192.0.2.9:99", "192.0.2.9");
+            }
+            assert_int_equal(teardown(&made), 0);
+        }
+    }
+    (void)state;
+}
+
+static void a_silent_member_begins_when_its_time_is_over(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->service.optional = true;
+    begin(fixture);
+    send_bytes(fixture, SLICE("\r\n"));
+    assert_int_equal(shake(fixture), HANDSHAKE_NEEDS_INPUT);
+    assert_true(transport_proxied.late(fixture->fd, fixture->own));
+    receives(fixture, "\r\n");
+}
+
+static void a_silent_proxy_has_failed_when_its_time_is_over(void **state)
+{
+    struct fixture *fixture = *state;
+
+    begin(fixture);
+    assert_int_equal(shake(fixture), HANDSHAKE_NEEDS_INPUT);
+    assert_false(transport_proxied.late(fixture->fd, fixture->own));
 }
 
 static void without_memory_no_connection_begins(void **state)
@@ -326,6 +412,10 @@ int main(void)
         TEST(the_end_within_a_head_is_told_and_the_end_before_it_is_not),
         TEST(the_limit_of_an_address_is_that_of_the_client),
         TEST(only_proxies_of_the_list_may_connect),
+        TEST(members_are_named_once_and_stay),
+        TEST(a_member_may_send_a_head_or_none),
+        TEST(a_silent_member_begins_when_its_time_is_over),
+        TEST(a_silent_proxy_has_failed_when_its_time_is_over),
         TEST(without_memory_no_connection_begins),
         TEST(the_head_alone_leaves_the_socket_to_its_owner),
     };

@@ -160,3 +160,10 @@ bool bed_has_got(int fd, char text[64], const char *expected)
     }
     return strcmp(text, expected) == 0;
 }
+
+bool bed_pass(struct proxy *proxy, int fd, const char *peer, const char *protocol, bool tls)
+{
+    const struct passed_client passed = {.fd = fd, .peer = peer, .tls = tls};
+
+    return proxy_take(proxy, &passed, protocol);
+}

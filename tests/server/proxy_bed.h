@@ -5,6 +5,7 @@
 // An event base that the test turns, and the sockets at both ends of relayed connections.
 
 #include "core/base/nsec.h"
+#include "server/proxy/proxy.h"
 
 #include <event2/event.h>
 #include <stdbool.h>
@@ -47,6 +48,9 @@ int bed_listen(uint16_t *port);
 
 // Both ends of a TCP connection; they do not block, and send at once.
 void bed_connect(int fds[2]);
+
+// Gives the proxy such a connection, of a client that is its own peer.
+bool bed_pass(struct proxy *proxy, int fd, const char *peer, const char *protocol, bool tls);
 
 // Accepts a waiting connection; -1: there is none.
 int bed_accept(int listening);

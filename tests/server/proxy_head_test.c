@@ -307,17 +307,26 @@ static void a_written_head_is_read_as_it_was_meant(void **state)
     static const char *const ends[][2] = {{"::ffff:10.1.2.3", "::ffff:10.0.0.1"},
                                           {"2001:db8::7", "2001:db8::1"},
                                           {"::ffff:10.1.2.3", "2001:db8::1"}};
+    const struct client_address unknown = {.known = false};
     unsigned char head[PROXY_HEAD_WRITE_MAX];
+    struct client_address client;
 
     (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        struct client_address client = end_of(ends[i][0], 1234);
         struct client_address server = end_of(ends[i][1], 11300);
-        size_t len = proxy_head_write(head, &client, &server);
+        size_t len;
 
+        client = end_of(ends[i][0], 1234);
+        len = proxy_head_write(head, &client, &server);
         assert_int_equal(len, i == 0 ? 28 : 52);
         names(slice_of((char *)head, len), ends[i][0], 1234);
     }
+    // A client that is not known, and an address of the server that is not.
+    assert_int_equal(proxy_head_write(head, &unknown, &unknown), 16);
+    names(slice_of((char *)head, 16), NULL, 0);
+    client = end_of("2001:db8::7", 7);
+    assert_int_equal(proxy_head_write(head, &client, &unknown), 52);
+    names(slice_of((char *)head, 52), "2001:db8::7", 7);
     assert_int_equal(proxy_head_write(head, NULL, NULL), 16);
     assert_memory_equal(head, SIGNATURE "\x20\0\0\0", 16);
 }

@@ -152,7 +152,7 @@ static void expect_passed(struct fixture *fixture)
     int fd = -1;
 
     bed_connect(fds);
-    assert_true(proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
+    assert_true(bed_pass(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
     BED_UNTIL(&fixture->bed, (fd = bed_accept(fixture->owner)) >= 0);
     bed_send(fds[0], "hello");
     BED_UNTIL(&fixture->bed, bed_has_got(fd, text, "hello"));
@@ -224,7 +224,7 @@ static void name_of_an_owner_that_was_not_reached_is_looked_up_again(void **stat
     BED_UNTIL(&fixture->bed, can_take(fixture));
     set_answers(0, "127.0.0.1", NULL);
     bed_connect(fds);
-    (void)proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "http", false);
+    (void)bed_pass(fixture->proxy, fds[1], "127.0.0.1:1", "http", false);
     BED_UNTIL(&fixture->bed, bed_has_ended(fds[0]));
     (void)close(fds[0]);
     BED_UNTIL(&fixture->bed, atomic_load(&answered) > 1 && can_take(fixture));
@@ -245,7 +245,7 @@ static void known_address_is_used_while_the_name_is_not_found(void **state)
     BED_UNTIL(&fixture->bed, can_take(fixture));
     set_answers(EAI_AGAIN, NULL, NULL);
     bed_connect(fds);
-    (void)proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "gearman", false);
+    (void)bed_pass(fixture->proxy, fds[1], "127.0.0.1:1", "gearman", false);
     BED_UNTIL(&fixture->bed, fixture->lookups_failed > 0);
     (void)close(fds[0]);
     expect_passed(fixture);

@@ -10,6 +10,7 @@
 #include "tests/support/with_cmocka.h"
 #include "tests/support/nth_alloc.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static bool come_to(struct fixture *fixture, const char *protocol, bool tls, int
 
     bed_connect(fds);
     *client = fds[0];
-    return proxy_take(fixture->proxy, fds[1], "10.0.0.9:4711", protocol, tls);
+    return bed_pass(fixture->proxy, fds[1], "10.0.0.9:4711", protocol, tls);
 }
 
 static int come(struct fixture *fixture)
@@ -352,7 +353,7 @@ static void another_owner_ends_all_connections_and_the_same_owner_keeps_them(voi
     bed_connect(fds);
     client = fds[0];
     assert_true(peer_limits_enter(peer_limits, fds[1], 0));
-    assert_true(proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
+    assert_true(bed_pass(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
     fd = accept_next(fixture, fixture->owner);
     expect_talk(fixture, client, fd);
     proxy_aim(fixture->proxy, fixture->text);
@@ -367,7 +368,7 @@ static void another_owner_ends_all_connections_and_the_same_owner_keeps_them(voi
     bed_connect(fds);
     assert_true(peer_limits_enter(peer_limits, fds[1], 0));
     proxy_aim(fixture->proxy, "");
-    assert_false(proxy_take(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
+    assert_false(bed_pass(fixture->proxy, fds[1], "127.0.0.1:1", "http", false));
     assert_int_equal(atomic_load(&peer_limits_slots(peer_limits)->taken[0]), 0);
     (void)close(fds[0]);
     peer_limits_free(peer_limits);
@@ -443,7 +444,7 @@ static void try_without_memory(struct fixture *fixture, size_t n)
     proxy = proxy_new(fixture->bed.base, &fixture->limits);
     if (proxy) {
         proxy_aim(proxy, fixture->text);
-        (void)proxy_take(proxy, fds[1], "127.0.0.1:1", "http", false);
+        (void)bed_pass(proxy, fds[1], "127.0.0.1:1", "http", false);
     } else {
         (void)close(fds[1]);
     }
@@ -471,6 +472,51 @@ static void without_memory_nothing_is_left(void **state)
     }
 }
 
+// What the owner receives first from a connection that was taken with that client: a head of that
+// length, which begins so.
+static void expect_head(struct fixture *fixture, const struct client_address *named,
+                        const char *believed, size_t head_len, struct slice expected)
+{
+    char text[256];
+    char got[64] = "";
+    size_t len = 0;
+    struct passed_client passed = {.peer = "10.0.0.9:4711", .named = named};
+    int fds[2];
+    int fd;
+
+    (void)snprintf(text, sizeof text, "%s proxies=%s", fixture->text, believed);
+    proxy_aim(fixture->proxy, text);
+    bed_connect(fds);
+    passed.fd = fds[1];
+    assert_true(proxy_take(fixture->proxy, &passed, "http"));
+    fd = accept_next(fixture, fixture->owner);
+    bed_send(fds[0], "hello");
+    while (len < 5 || memcmp(got + len - 5, "hello", 5) != 0) {
+        ssize_t more;
+
+        BED_UNTIL(&fixture->bed, (more = bed_receive(fd, got + len, sizeof got - len)) > 0);
+        len += (size_t)more;
+    }
+    assert_int_equal(len, 5 + head_len);
+    assert_memory_equal(got, expected.ptr, expected.len);
+    (void)close(fds[0]);
+    (void)close(fd);
+}
+
+static void the_client_is_named_to_an_owner_that_believes_this_address(void **state)
+{
+    struct client_address named = {.known = true, .port = 1234};
+    const struct client_address unknown = {.known = false};
+
+    assert_int_equal(inet_pton(AF_INET6, "2001:db8::7", &named.address), 1);
+    expect_head(*state, &named, "10.0.0.7,127.0.0.0/8", 52,
+                SLICE("\r\n\r\n\0\r\nQUIT\n\x21\x21\0\x24"
+                      "\x20\x01\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\7"));
+    expect_head(*state, &unknown, "127.0.0.1", 16, SLICE("\r\n\r\n\0\r\nQUIT\n\x21\0\0\0"));
+    expect_head(*state, &named, "10.0.0.7,10.1.0.0/16", 0, SLICE("hello"));
+    expect_head(*state, &named, "10.0.0.7,nonsense", 0, SLICE("hello"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -487,6 +533,7 @@ int main(void)
         TEST(connection_that_is_still_being_made_ends_with_the_owner),
         TEST(client_that_left_before_the_owner_answered_leaves_nothing),
         TEST(thousands_that_come_and_go_leave_nothing),
+        TEST(the_client_is_named_to_an_owner_that_believes_this_address),
         TEST(without_memory_nothing_is_left),
     };
 #undef TEST

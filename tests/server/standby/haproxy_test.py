@@ -6,6 +6,7 @@ HAPROXY in the environment is Debian's haproxy, TANDEMD is tandemd."""
 
 import http.client
 import http.server
+import json
 import os
 import pathlib
 import re
@@ -25,6 +26,8 @@ import ports  # noqa: E402
 
 GIVE_UP = 60  # seconds; only what hangs takes so long
 PORTS = {"beanstalk": 11300, "gearman": 4730, "http": 8080}
+# Those of the brokers, for HAProxy.
+BEHIND = {"beanstalk": 11301, "gearman": 4731, "http": 8081}
 
 
 class Broker:
@@ -44,7 +47,7 @@ class Broker:
                 pass
 
         self.admin = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Admin)
-        self.listening = {port: socket.create_server(("127.0.0.1", 0)) for port in PORTS.values()}
+        self.listening = {port: socket.create_server(("127.0.0.1", 0)) for port in BEHIND.values()}
         self.connected = []
         self.start(self.admin.serve_forever)
         for sock in self.listening.values():
@@ -151,12 +154,22 @@ class Tandem:
     """A tandemd, which is ready from the start until it drains."""
 
     def __init__(self):
-        self.broker = tandemd.Broker(os.environ["TANDEMD"], tandemd.loopback())
+        self.broker = tandemd.Broker(
+            os.environ["TANDEMD"], ["server.proxies=127.0.0.1", "admin.listen=127.0.0.1:0",
+                                    *tandemd.loopback("proxy:", BEHIND)])
         self.pid = str(self.broker.process.pid)
 
     def port(self, of):
-        name = {9180: "admin", **{port: name for name, port in PORTS.items()}}[of]
+        name = {9180: "admin", **{port: name for name, port in BEHIND.items()}}[of]
         return int(self.broker.addresses[name][0].rpartition(":")[2])
+
+    def peers(self):
+        """The peers of all beanstalk connections, without ports."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port(9180), timeout=GIVE_UP)
+        connection.request("GET", "/api/v1/connections?protocol=beanstalk")
+        shown = json.loads(connection.getresponse().read())["connections"]
+        connection.close()
+        return {one["peer"].rpartition(":")[0] for one in shown}
 
     def drain(self, draining):
         connection = http.client.HTTPConnection("127.0.0.1", self.port(9180), timeout=GIVE_UP)
@@ -207,6 +220,14 @@ class Brokers(Proxied):
             self.assertIsNone(self.haproxy.poll())
             self.assertLess(time.monotonic(), give_up_at, f"{found} never was {value}")
             time.sleep(0.05)
+
+    def test_the_broker_sees_the_client_and_not_the_proxy(self):
+        self.wait_until(lambda: self.pid("beanstalk") is not None, True)
+        with socket.create_connection(self.address("beanstalk"), timeout=GIVE_UP,
+                                      source_address=("127.0.0.5", 0)) as sock:
+            sock.sendall(b"list-tube-used\r\n")
+            self.assertEqual(sock.recv(100), b"USING default\r\n")
+            self.assertIn("127.0.0.5", self.brokers["1"].peers() | self.brokers["2"].peers())
 
     def test_clients_are_led_to_the_broker_that_is_ready(self):
         self.brokers["1"].drain(True)
