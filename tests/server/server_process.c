@@ -151,6 +151,7 @@ static socklen_t address_of(const char *text, struct sockaddr_storage *storage)
     char host[128];
 
     memset(storage, 0, sizeof *storage);
+    text += strncmp(text, "proxy:", 6) == 0 ? 6 : 0;
     if (strncmp(text, "unix:", 5) == 0) {
         un->sun_family = AF_UNIX;
         (void)snprintf(un->sun_path, sizeof un->sun_path, "%s", text + 5);

@@ -12,6 +12,7 @@ import signal
 import socket
 import ssl
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -177,6 +178,24 @@ class Clients(ProxiedCase):
                 pass
             sock.close()
         self.fail("the client did not leave")
+
+
+class Settings(unittest.TestCase):
+    def refused(self, *settings):
+        """The reason for which these are refused."""
+        sets = [word for setting in settings for word in ("--set", setting)]
+        done = subprocess.run([os.environ["TANDEMD"], "--config", os.devnull, *sets, "--check-config"],
+                              check=False, capture_output=True, text=True, timeout=SECONDS)
+        self.assertEqual(done.returncode, 2)
+        return done.stderr
+
+    def test_an_address_for_proxies_needs_some(self):
+        self.assertIn("[gearman] listen: an address with proxy: needs the addresses of the proxies in "
+                      "[server] proxies", self.refused("gearman.listen=proxy:127.0.0.1:0"))
+
+    def test_proxies_are_addresses(self):
+        self.assertIn("`proxy.example`: not an IPv4 or IPv6 address",
+                      self.refused("server.proxies=10.0.0.1 proxy.example"))
 
 
 class Strangers(ProxiedCase):

@@ -196,7 +196,8 @@ static void names_and_number_of_the_sockets_that_do_not_fit_are_refused(void **s
 static void name_that_is_not_a_protocol_is_refused(void **state)
 {
     static const char *const names[] = {
-        "htpp", "tandemd-http.socket", "Beanstalk", "http-tls-", "http-", "tls"};
+        "htpp", "tandemd-http.socket", "Beanstalk",   "http-tls-", "http-",
+        "tls",  "http-tls-proxy",      "http-proxy-", "proxy"};
     struct sandbox *sandbox = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -229,6 +230,23 @@ static void socket_may_be_named_as_one_with_tls(void **state)
     process_expect(process, "listen_replaced protocol=beanstalk", &from);
     process_expect(process, " info started ", &from);
     process_stop(process);
+}
+
+// The same for `proxy:`.
+static void socket_may_be_named_as_one_for_proxies(void **state)
+{
+    struct process *process = &((struct sandbox *)*state)->process;
+    struct handover handover = {.fds = {tcp_socket(true)}, .count = 1, .names = "beanstalk-proxy"};
+    int client;
+
+    PROCESS_PREPARED(process, hand_over, &handover, ANY_PORT, "--set", "server.proxies=127.0.0.1");
+    close_all(&handover);
+    client = client_connect(process);
+    client_send(client, "PROXY TCP4 10.1.2.3 10.0.0.1 1234 11300\r\nlist-tube-used\r\n");
+    client_expect(client, "USING default\r\n");
+    process_stop(process);
+    client_expect_end(client);
+    assert_non_null(strstr(process->text, "listening address=proxy:127.0.0.1:"));
 }
 
 static void socket_with_tls_needs_a_certificate(void **state)
@@ -389,6 +407,7 @@ int main(void)
         SANDBOX_TEST(name_that_is_not_a_protocol_is_refused),
         SANDBOX_TEST(names_and_number_of_the_sockets_that_do_not_fit_are_refused),
         SANDBOX_TEST(socket_may_be_named_as_one_with_tls),
+        SANDBOX_TEST(socket_may_be_named_as_one_for_proxies),
         SANDBOX_TEST(socket_with_tls_needs_a_certificate),
         SANDBOX_TEST(sockets_for_another_process_are_not_touched),
         SANDBOX_TEST(manager_is_notified_of_start_reload_and_stop),
