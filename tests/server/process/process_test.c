@@ -264,7 +264,7 @@ static unsigned sets_logged(struct process *process)
     unsigned long sets;
     char *end;
 
-    process_expect(process, " configured file=/dev/null sets=", &from);
+    process_expect(process, " configured file=/dev/null environment=0 sets=", &from);
     process_expect(process, " started ", NULL);
     sets = strtoul(process->text + from, &end, 10);
     assert_int_equal(*end, '\n');
@@ -294,7 +294,7 @@ static void hup_applies_live_keys_and_names_the_others(void **state)
     sandbox_configure(sandbox, "[beanstalk]\nlisten = 127.0.0.1:0\nmax_job_size = 5\n");
     PROCESS_START(process, "-C", sandbox->config);
     process_expect(process, " info configured file=/tmp/", &from);
-    process_expect(process, "/tandemd.conf sets=", &from);
+    process_expect(process, "/tandemd.conf environment=0 sets=", &from);
     client = client_connect(process);
     client_send(client, "put 0 0 10 6\r\n123456\r\n");
     client_expect(client, "JOB_TOO_BIG\r\n");
