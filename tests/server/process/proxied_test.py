@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import ssl
@@ -216,6 +217,27 @@ class Strangers(ProxiedCase):
         self.assertTrue(self.broker.expect(r" warn handshake_failed peer=127\.0\.0\.1:\d+ "
                                            r"protocol=beanstalk why=\"it does not begin with a head"))
         self.assertEqual(self.refusals("handshake"), 1)
+
+    def test_a_thousand_hostile_heads_leave_nothing(self):
+        self.start("server.handshake_timeout=3600")
+        chance = random.Random(7)
+        good = [line("10.1.2.3"), line("2001:db8::7"), binary("10.1.2.3", extension=b"\4\0\2ab"),
+                binary("2001:db8::7"), SIGNATURE + b"\x20\0\0\0"]
+        for _ in range(1000):
+            head = bytearray(chance.choice(good) + b"list-tube-used\r\n")
+            for _ in range(chance.randrange(1, 4)):
+                head[chance.randrange(len(head) - 16)] = chance.randrange(256)
+            sock = self.connect(head[:chance.randrange(1, len(head))])
+            try:
+                sock.shutdown(socket.SHUT_WR)
+                while sock.recv(4096):
+                    pass
+            except OSError:
+                pass
+            sock.close()
+        self.assertEqual(json.loads(self.admin("/api/v1/connections?protocol=beanstalk"))["connections"], [])
+        self.assertEqual(self.ask(self.connect(line("10.1.2.3")), b"list-tube-used\r\n"),
+                         "USING default\r\n")
 
     def test_half_a_head_is_closed_when_its_time_is_over(self):
         self.start("server.handshake_timeout=1")
