@@ -182,6 +182,9 @@ class Life(unittest.TestCase):
                          ("10001:10001", ["/var/lib/tandem"], "SIGTERM",
                           ["11300/tcp", "4730/tcp", "8080/tcp"]))
 
+    def test_the_image_has_the_licence(self):
+        self.assertIn("MIT", pathlib.Path(ROOT, "usr/share/doc/tandem/LICENSE").read_text())
+
     def test_jobs_outlive_the_container_on_its_volume(self):
         container = self.container().started()
         self.assertTrue(container.is_healthy())
