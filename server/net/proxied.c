@@ -66,39 +66,55 @@ void proxies_set_members(struct proxies *proxies, const char *text)
     atomic_store(&proxies->has_members, proxies->members.count > 0);
 }
 
-static bool proxies_find(struct proxies *proxies, const struct proxy_list *list, int fd)
+static bool proxies_find(struct proxies *proxies, const struct proxy_list *list,
+                         const struct origin *origin)
 {
-    struct origin origin = origin_of(fd);
     bool found;
 
     (void)pthread_mutex_lock(&proxies->lock);
-    found = proxy_list_has(list, &origin);
+    found = proxy_list_has(list, origin);
     (void)pthread_mutex_unlock(&proxies->lock);
     return found;
 }
 
-bool proxies_have(struct proxies *proxies, int fd)
-{
-    return proxies_find(proxies, &proxies->list, fd);
-}
-
 bool proxies_have_member(struct proxies *proxies, int fd)
 {
-    return atomic_load_explicit(&proxies->has_members, memory_order_relaxed) &&
-           proxies_find(proxies, &proxies->members, fd);
+    struct origin origin;
+
+    if (!atomic_load_explicit(&proxies->has_members, memory_order_relaxed)) {
+        return false;
+    }
+    origin = origin_of(fd);
+    return proxies_find(proxies, &proxies->members, &origin);
+}
+
+// After a reset, as by a check of health, the peer is not known; what it has sent before may still
+// be there, and must not be believed.
+static const char *proxies_admit(struct proxies *proxies, int fd)
+{
+    struct origin origin = origin_of(fd);
+
+    if (!origin.has_address && !origin.has_user) {
+        return "";
+    }
+    return proxies_find(proxies, &proxies->list, &origin) ? NULL : PROXIED_STRANGER;
 }
 
 const char *proxied_admit(struct proxies *proxies, enum proxied_by by, struct peer_limits *limits,
                           int fd, unsigned kind)
 {
+    const char *why = NULL;
+
     if (by == PROXIED_BY_NONE) {
         return peer_limits_enter(limits, fd, kind) ? NULL : PEER_LIMITS_REACHED;
     }
-    if (by == PROXIED_BY_PROXY && !proxies_have(proxies, fd)) {
-        return PROXIED_STRANGER;
+    if (by == PROXIED_BY_PROXY) {
+        why = proxies_admit(proxies, fd);
     }
-    peer_limits_enter_proxy(limits, fd, kind);
-    return NULL;
+    if (!why) {
+        peer_limits_enter_proxy(limits, fd, kind);
+    }
+    return why;
 }
 
 //
@@ -223,13 +239,12 @@ static enum handshake proxied_read_head(struct proxied *proxied, int fd, struct 
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
             return HANDSHAKE_NEEDS_INPUT;
         }
-        if (got < 0) {
-            error_set(why, "%s", strerror(errno));
-            return HANDSHAKE_FAILED;
-        }
-        if (got == 0) {
+        if (got <= 0) {
             // A peer that has sent nothing has only checked whether the port is open.
-            error_set(why, "%s", proxied->head->len > 0 ? "closed by the peer" : "");
+            error_set(why, "%s",
+                      proxied->head->len == 0 ? ""
+                      : got < 0               ? strerror(errno)
+                                              : "closed by the peer");
             return HANDSHAKE_FAILED;
         }
         if (proxied->optional) {

@@ -31,7 +31,7 @@
 #define PROXIED_STRANGER "its address is not one of server.proxies"
 #define PROXIED_NO_HEAD "it does not begin with a head of the PROXY protocol"
 
-// The proxies that may connect now. Any thread may ask.
+// The proxies that may connect now, and the members. Any thread may ask.
 struct proxies;
 
 // Without proxies at first. NULL without memory.
@@ -41,9 +41,6 @@ void proxies_free(struct proxies *proxies);
 
 // Sets the proxies, by a text that proxy_list_read() accepts.
 void proxies_set(struct proxies *proxies, const char *text);
-
-// Whether the socket's peer is one of them.
-bool proxies_have(struct proxies *proxies, int fd);
 
 // Sets the members, by a text of the same kind. They stay when the proxies change, as other
 // processes know of them.
@@ -62,7 +59,7 @@ enum proxied_by {
 };
 
 // Counts an accepted socket of that kind in `limits` (admission.h), which may be NULL. NULL, or the
-// reason for which the socket must be closed.
+// reason for which the socket must be closed; empty if the peer has left.
 const char *proxied_admit(struct proxies *proxies, enum proxied_by by, struct peer_limits *limits,
                           int fd, unsigned kind) MUST_USE;
 // The state that all connections of a service share; `shared` of the transport.

@@ -9,6 +9,7 @@
 #include "tests/support/nth_alloc.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,7 +17,7 @@
 
 #define LINE "PROXY TCP4 10.1.2.3 10.0.0.1 1234 11300\r\n"
 
-// The address of each peer; empty: that of the socket.
+// The address of each peer; empty: that of the socket; left: the peer has reset the connection.
 static const char *peer_address;
 
 int __real_getpeername(int fd, struct sockaddr *addr, socklen_t *len);
@@ -26,6 +27,10 @@ int __wrap_getpeername(int fd, struct sockaddr *addr, socklen_t *len)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(99)};
 
+    if (strcmp(peer_address, "left") == 0) {
+        errno = ENOTCONN;
+        return -1;
+    }
     if (*peer_address == '\0') {
         return __real_getpeername(fd, addr, len);
     }
@@ -282,6 +287,8 @@ static void only_proxies_of_the_list_may_connect(void **state)
     assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0),
                         PROXIED_STRANGER);
     assert_null(proxied_admit(proxies, PROXIED_BY_NONE, NULL, fixture->fd, 0));
+    peer_address = "left";
+    assert_string_equal(proxied_admit(proxies, PROXIED_BY_PROXY, NULL, fixture->fd, 0), "");
     proxies_free(proxies);
 }
 
