@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 // Random verbs of several sessions; after each, the broker is compared with a plain model. To
-// repeat a run that failed, set TANDEM_TEST_SEED to the seed that it printed; TANDEM_TEST_TRACE
+// repeat a run that failed, set TEST_SEED to the seed that it printed; TEST_TRACE
 // prints each verb.
 #include "tests/core/oracle_gates.h"
 #include "tests/core/oracle_operate.h"
@@ -503,7 +503,7 @@ static const struct move *choose(struct game *g, int session)
 static void play(uint64_t seed)
 {
     struct game *g = calloc(1, sizeof *g);
-    bool aloud = getenv("TANDEM_TEST_TRACE") != NULL;
+    bool aloud = getenv("TEST_TRACE") != NULL;
 
     assert_non_null(g);
     g->s = stage_new((struct broker_options){.recorder = &stage_tape_recorder, .store = &g->tape},
@@ -543,7 +543,7 @@ static void play(uint64_t seed)
 
 static void broker_does_what_the_model_does(void **state)
 {
-    const char *text = getenv("TANDEM_TEST_SEED");
+    const char *text = getenv("TEST_SEED");
     uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
 
     (void)state;

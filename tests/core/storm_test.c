@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-// Runs storms (storm.h). TANDEM_TEST_SEED is the first seed, TANDEM_TEST_RUNS the number of seeds,
-// TANDEM_TEST_TRACE prints each verb.
+// Runs storms (storm.h). TEST_SEED is the first seed, TEST_RUNS the number of seeds,
+// TEST_TRACE prints each verb.
 #include "core/base/blob.h"
 #include "core/base/memory.h"
 #include "core/grants.h"
@@ -768,7 +768,7 @@ static void step(struct storm *g, bool aloud)
 static void play_storm(uint64_t seed)
 {
     struct storm *g = storm_new(seed);
-    bool aloud = getenv("TANDEM_TEST_TRACE") != NULL;
+    bool aloud = getenv("TEST_TRACE") != NULL;
 
     g->fails = seed % 2 ? 6 : 0;
     for (int i = 0; i < STEPS; i++) {
@@ -797,8 +797,8 @@ static uint64_t number_from(const char *name, uint64_t otherwise)
 
 static void broker_stands_a_storm(void **state)
 {
-    uint64_t seed = number_from("TANDEM_TEST_SEED", 1);
-    uint64_t runs = number_from("TANDEM_TEST_RUNS", RUNS);
+    uint64_t seed = number_from("TEST_SEED", 1);
+    uint64_t runs = number_from("TEST_RUNS", RUNS);
 
     (void)state;
     for (uint64_t run = 0; run < runs; run++) {

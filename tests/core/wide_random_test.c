@@ -2,7 +2,7 @@
 // Random verbs by sessions that take from thousands of queues and by others beside them, while
 // their links are made and undone and their grants change in slices. Each session gets only jobs
 // that it may have, and when no work remains, no session waits for a ready job. To repeat a run
-// that failed, set TANDEM_TEST_SEED to the seed that it printed.
+// that failed, set TEST_SEED to the seed that it printed.
 #include "tests/core/stage.h"
 #include "tests/support/rights.h"
 
@@ -399,7 +399,7 @@ static void play_once(struct stage *s, uint64_t seed)
 {
     struct game game = {.s = s, .random = seed};
 
-    print_message("TANDEM_TEST_SEED=%" PRIu64 "\n", seed);
+    print_message("TEST_SEED=%" PRIu64 "\n", seed);
     make_grants(&game);
     for (int i = 0; i < PLAYERS; i++) {
         game.players[i] = (struct player){.game = &game, .wide = i < WIDE, .in_turn = i % 2};
@@ -418,7 +418,7 @@ static void play_once(struct stage *s, uint64_t seed)
 
 static void wide_sessions_get_the_jobs_that_are_theirs(void **state)
 {
-    const char *given = getenv("TANDEM_TEST_SEED");
+    const char *given = getenv("TEST_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 10) : UINT64_C(20261127);
 
     for (int run = 0; run < (given ? 1 : RUNS); run++) {

@@ -2,8 +2,8 @@
 #ifndef TANDEM_TESTS_JOURNAL_SEEDS_H
 #define TANDEM_TESTS_JOURNAL_SEEDS_H
 
-// The seeds of a random test. In the environment, TANDEM_JOURNAL_SEEDS is their number, and
-// TANDEM_JOURNAL_SEED the first one; if the latter is set, each round is printed, so that a failed
+// The seeds of a random test. In the environment, TEST_JOURNAL_SEEDS is their number, and
+// TEST_JOURNAL_SEED the first one; if the latter is set, each round is printed, so that a failed
 // one can be found and repeated.
 
 #include "tests/journal/file/fake_file.h"
@@ -27,14 +27,14 @@ static inline unsigned long seeds_number(const char *name, unsigned long otherwi
 // `count` of them, unless the environment says otherwise.
 static inline struct seeds seeds_wanted(unsigned long count)
 {
-    unsigned long first = seeds_number("TANDEM_JOURNAL_SEED", 1);
+    unsigned long first = seeds_number("TEST_JOURNAL_SEED", 1);
 
-    return (struct seeds){first, first + seeds_number("TANDEM_JOURNAL_SEEDS", count)};
+    return (struct seeds){first, first + seeds_number("TEST_JOURNAL_SEEDS", count)};
 }
 
 static inline void seeds_tell(unsigned long seed, int round)
 {
-    if (getenv("TANDEM_JOURNAL_SEED")) {
+    if (getenv("TEST_JOURNAL_SEED")) {
         print_message("seed %lu round %d\n", seed, round);
     }
 }

@@ -2,7 +2,7 @@
 // Two processes share a journal. Jobs are submitted and end, commits fail or are in doubt, owners
 // are killed, sleep for too long or leave, and the other process, which has followed, takes over,
 // all at random. Acknowledged jobs are there, and jobs whose end was acknowledged are not. To
-// repeat a failed run, set TANDEM_JOURNAL_SEED to the seed that it printed.
+// repeat a failed run, set TEST_JOURNAL_SEED to the seed that it printed.
 #include "core/base/hash.h"
 #include "tests/journal/pg/shared_bed.h"
 
@@ -513,14 +513,14 @@ static void play_failovers(unsigned long seed)
 
 static unsigned long first_seed(void)
 {
-    const char *text = getenv("TANDEM_JOURNAL_SEED");
+    const char *text = getenv("TEST_JOURNAL_SEED");
 
     return text ? strtoul(text, NULL, 10) : 1;
 }
 
 static unsigned long seeds(unsigned long count)
 {
-    const char *text = getenv("TANDEM_JOURNAL_SEEDS");
+    const char *text = getenv("TEST_JOURNAL_SEEDS");
 
     return text ? strtoul(text, NULL, 10) : count;
 }
