@@ -35,7 +35,7 @@ struct config {
 bool config_preset(const struct config *config, struct error_text *why) MUST_USE;
 
 // Reads the file; config_finish() must follow. With `waits`, the file may be a pipe, whose writer
-// is waited for; otherwise it must be a regular file.
+// is waited for; otherwise it must be a regular file, or /dev/null.
 bool config_load(const struct config *config, const char *path, bool waits,
                  struct error_text *why) MUST_USE;
 

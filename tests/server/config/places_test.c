@@ -62,6 +62,23 @@ static struct settings *load(const char *set, struct error_text *why)
     return settings_load(&source, why);
 }
 
+static void configuration_from_nowhere_can_be_read_again(void **state)
+{
+    static const char *const sets[] = {"beanstalk.listen=:1"};
+    struct settings_source source = {.path = "/dev/null", .sets = sets, .set_count = 1};
+    struct error_text why;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct settings *settings = settings_load(&source, &why);
+
+        assert_non_null(settings);
+        assert_string_equal(settings->protocols[0].listen, ":1");
+        settings_free(settings);
+        source.again = true;
+    }
+}
+
 static void credential_is_a_file_in_the_managers_directory(void **state)
 {
     struct error_text why;
@@ -179,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configuration_is_where_the_build_or_the_prefix_of_the_program_has_it),
         cmocka_unit_test(path_that_is_too_long_is_not_used),
+        cmocka_unit_test(configuration_from_nowhere_can_be_read_again),
         cmocka_unit_test(credential_is_a_file_in_the_managers_directory),
         cmocka_unit_test(credential_may_be_the_connection_string_of_the_database),
         cmocka_unit_test(credential_leads_nowhere_else),
