@@ -48,7 +48,7 @@ bool wrong_protocol_in_line(const struct wire *wire, struct slice line);
 
 // The message to the peer, where the protocol has room for one.
 #define WRONG_PROTOCOL_PROXY                                                                       \
-    "this address expects no PROXY protocol: its listen address has no proxy: in front"
+    "no PROXY protocol is expected here: only one head, at a listen address with proxy: in front"
 
 // Whether the first input of a connection, from the first line on, is a head of the PROXY protocol,
 // version 1 or 2. Empty lines in front of it may be missing.

@@ -85,8 +85,8 @@ static void a_tls_hello_is_not_answered(void **state)
 static void a_proxy_head_is_refused_and_disconnected(void **state)
 {
     struct slice told =
-        SLICE("ERR PROXY_PROTOCOL this address expects no PROXY protocol: its listen "
-              "address has no proxy: in front\r\n");
+        SLICE("ERR PROXY_PROTOCOL no PROXY protocol is expected here: only one head, at a "
+              "listen address with proxy: in front\r\n");
     struct gear *t = *state;
 
     gear_says(t->a, SLICE("PROXY TCP4 10.1.2.3 10.0.0.1 1234 4730\r\ncreate function evil\n"),
