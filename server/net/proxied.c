@@ -44,25 +44,27 @@ void proxies_free(struct proxies *proxies)
     }
 }
 
-static void proxies_read(struct proxies *proxies, struct proxy_list *list, const char *text)
+// `local`: peers at unix sockets may be among them.
+static void proxies_read(struct proxies *proxies, struct proxy_list *list, const char *text,
+                         bool local)
 {
     struct error_text why;
 
     (void)pthread_mutex_lock(&proxies->lock);
     ENSURE(proxy_list_read(list, text, &why));
+    list->local = list->local && local;
     (void)pthread_mutex_unlock(&proxies->lock);
 }
 
 void proxies_set(struct proxies *proxies, const char *text)
 {
-    proxies_read(proxies, &proxies->list, text);
+    proxies_read(proxies, &proxies->list, text, true);
 }
 
 void proxies_set_members(struct proxies *proxies, const char *text)
 {
-    proxies_read(proxies, &proxies->members, text);
     // A unix socket leads to no other broker.
-    proxies->members.local = false;
+    proxies_read(proxies, &proxies->members, text, false);
     atomic_store(&proxies->has_members, proxies->members.count > 0);
 }
 
