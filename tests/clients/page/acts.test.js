@@ -4,6 +4,9 @@
 // The actions of the page: each shows how much it will change before it does so.
 
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { after, afterEach, before, test } = require('node:test')
 const bed = require('./bed.js')
 
@@ -299,7 +302,10 @@ test(
   'a broker is drained and takes jobs again, and reads its configuration',
   { skip },
   async () => {
-    await bed.serve()
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tandem-page-'))
+    const config = path.join(folder, 'tandemd.conf')
+    fs.writeFileSync(config, '')
+    await bed.serve([], config)
     const page = await bed.open('#/configuration')
     await press(page, 'Drain …')
     await inDialog(page, 'Drain the broker').click()
@@ -308,7 +314,10 @@ test(
     await press(page, 'Accept new jobs')
     await page.getByRole('status').getByText('Live').waitFor()
     await press(page, 'Reload')
-    // The tests have no configuration file.
+    await page.getByText('The configuration was read again').waitFor()
+    fs.writeFileSync(config, 'wrong')
+    await press(page, 'Reload')
     await page.getByText('The configuration has an error, see the log.').waitFor()
+    fs.rmSync(folder, { recursive: true })
   }
 )

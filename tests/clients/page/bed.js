@@ -35,8 +35,8 @@ const start = async () => {
 const stop = () => browser.close()
 
 // Resolves to the broker.
-async function serve(settings = []) {
-  server = await broker.start(settings)
+async function serve(settings = [], config = undefined) {
+  server = await broker.start(settings, config)
   server.origin = `http://${server.admin.host}:${server.admin.port}`
   return server
 }
