@@ -18,6 +18,11 @@ struct outcome {
     struct proxy_head head;
 };
 
+static void put_bytes(char *to, struct slice bytes)
+{
+    memcpy(to, bytes.ptr, bytes.len);
+}
+
 // Feeds the bytes in two pieces, from memory that ends with each piece, so that a byte too many is
 // noticed.
 static struct outcome feed_cut(struct slice bytes, size_t cut)
@@ -60,7 +65,7 @@ static void names(struct slice head, const char *address, unsigned port)
 
     assert_true(head.len + 4 <= sizeof bytes);
     memcpy(bytes, head.ptr, head.len);
-    memcpy(bytes + head.len, "next", 4);
+    put_bytes(bytes + head.len, SLICE("next"));
     for (size_t cut = 0; cut <= head.len + 4; cut++) {
         struct outcome outcome = feed_cut(slice_of(bytes, head.len + 4), cut);
 
@@ -138,9 +143,9 @@ static void a_malformed_line_is_no_head(void **state)
     is_bad(SLICE("PROXY TCP4 localhost 1.2.3.4 1 1\r\n"));
     // The longest line is allowed, and a longer one is not.
     memset(line + strlen(line), 'x', sizeof line - 1 - strlen(line));
-    memcpy(line + PROXY_HEAD_LINE_MAX - 2, "\r\n", 2);
+    put_bytes(line + PROXY_HEAD_LINE_MAX - 2, SLICE("\r\n"));
     names(slice_of(line, PROXY_HEAD_LINE_MAX), NULL, 0);
-    memcpy(line + PROXY_HEAD_LINE_MAX - 2, "x\r\n", 3);
+    put_bytes(line + PROXY_HEAD_LINE_MAX - 2, SLICE("x\r\n"));
     is_bad(slice_of(line, PROXY_HEAD_LINE_MAX + 1));
 }
 
@@ -167,7 +172,7 @@ static void a_binary_head_may_leave_the_client_unknown(void **state)
     names(SLICE(SIGNATURE "\x21\0\0\3abc"), NULL, 0);
     names(SLICE(SIGNATURE "\x21\x12\0\x0c" ADDRESSES), NULL, 0);
     memset(path, '/', sizeof path);
-    memcpy(path, SIGNATURE "\x21\x31\0\xd8", 16);
+    put_bytes(path, SLICE(SIGNATURE "\x21\x31\0\xd8"));
     names(slice_of(path, 16 + 216), NULL, 0);
 }
 
@@ -215,7 +220,7 @@ static void a_forged_length_is_no_head(void **state)
             bool good = length >= needed[family] && length <= PROXY_HEAD_MOST - 16;
             size_t taken;
 
-            memcpy(head, SIGNATURE "\x21", 13);
+            put_bytes(head, SLICE(SIGNATURE "\x21"));
             head[13] = families[family];
             head[14] = (unsigned char)(length >> 8);
             head[15] = (unsigned char)(length & 0xff);
@@ -232,7 +237,7 @@ static void the_longest_head_is_passed_over(void **state)
     size_t length = PROXY_HEAD_MOST - 16;
 
     (void)state;
-    memcpy(bytes, SIGNATURE "\x21\x11\0\0" ADDRESSES, 28);
+    put_bytes(bytes, SLICE(SIGNATURE "\x21\x11\0\0" ADDRESSES));
     bytes[14] = (char)(length >> 8);
     bytes[15] = (char)(length & 0xff);
     for (size_t cut = 0; cut < sizeof bytes; cut += 97) {
