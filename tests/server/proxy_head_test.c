@@ -18,7 +18,7 @@ struct outcome {
     struct proxy_head head;
 };
 
-static void put_bytes(char *to, struct slice bytes)
+static void put_bytes(void *to, struct slice bytes)
 {
     memcpy(to, bytes.ptr, bytes.len);
 }
