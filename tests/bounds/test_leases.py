@@ -63,7 +63,7 @@ class Leases(BoundsCase):
         worker.take_batches(LEASES - count, 3600)
         self.assertEqual(self.reserved(client), LEASES)
         self.assert_grown_less(f"{count} leases alone", alone - before,
-                               count * ALONE_BYTES + 256 * KIB)
+                               count * ALONE_BYTES + 512 * KIB)
         self.assert_grown_less(f"{LEASES - count} leases in batches", broker.resident() - alone,
                                (LEASES - count) * BATCHED_BYTES + 256 * KIB)
 
