@@ -5,7 +5,6 @@
 #include "server/net/admission.h"
 #include "server/transport/origin.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -335,17 +334,15 @@ static int proxied_error(int fd, void *own)
 static void proxied_peer(int fd, const void *own, char *text, size_t room)
 {
     const struct proxied *proxied = proxied_of(own);
-    const struct in6_addr *address = &proxied->client.address;
-    bool mapped = IN6_IS_ADDR_V4MAPPED(address);
+    struct origin origin = origin_of_client(&proxied->client);
+    char address[ORIGIN_TEXT_MAX];
 
     if (!proxied->has_client) {
         transport_plain.peer(fd, NULL, text, room);
-    } else if (!proxied->client.known ||
-               !inet_ntop(mapped ? AF_INET : AF_INET6,
-                          mapped ? (const void *)(address->s6_addr + 12) : address, text,
-                          (socklen_t)room)) {
-        (void)snprintf(text, room, "-");
+        return;
     }
+    origin_text(&origin, address);
+    (void)snprintf(text, room, "%s", address);
 }
 
 static bool proxied_shut(int fd, void *own)

@@ -271,32 +271,13 @@ static void passed_over(struct relay *relay, int error)
     passed_close(passed, error == 0 ? "closed" : strerror(error));
 }
 
-// One end of a connection by IP; otherwise unknown.
-static struct client_address passed_end_of(const struct sockaddr_storage *addr)
-{
-    const struct sockaddr_in *v4 = (const void *)addr;
-    const struct sockaddr_in6 *v6 = (const void *)addr;
-    struct client_address end = {.known =
-                                     addr->ss_family == AF_INET || addr->ss_family == AF_INET6};
-
-    if (addr->ss_family == AF_INET6) {
-        end.address = v6->sin6_addr;
-        end.port = ntohs(v6->sin6_port);
-    } else if (addr->ss_family == AF_INET) {
-        memset(end.address.s6_addr + 10, 0xff, 2);
-        memcpy(end.address.s6_addr + 12, &v4->sin_addr, sizeof v4->sin_addr);
-        end.port = ntohs(v4->sin_port);
-    }
-    return end;
-}
-
 static struct client_address passed_peer_of(int fd)
 {
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
 
     (void)getpeername(fd, (void *)&addr, &len);
-    return passed_end_of(&addr);
+    return client_address_of(&addr);
 }
 
 static struct client_address passed_name_of(int fd)
@@ -305,7 +286,7 @@ static struct client_address passed_name_of(int fd)
     socklen_t len = sizeof addr;
 
     (void)getsockname(fd, (void *)&addr, &len);
-    return passed_end_of(&addr);
+    return client_address_of(&addr);
 }
 
 // Names the client to the owner, if that believes connections from this address. Nothing else was

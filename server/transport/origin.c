@@ -26,34 +26,39 @@ static void origin_take_user(int fd, struct origin *origin)
     }
 }
 
+struct client_address client_address_of(const struct sockaddr_storage *addr)
+{
+    const struct sockaddr_in *v4 = (const void *)addr;
+    const struct sockaddr_in6 *v6 = (const void *)addr;
+    struct client_address end = {.known = false};
+
+    if (addr->ss_family == AF_INET) {
+        client_address_set_v4(&end, &v4->sin_addr);
+        end.port = ntohs(v4->sin_port);
+    } else if (addr->ss_family == AF_INET6) {
+        end.known = true;
+        end.address = v6->sin6_addr;
+        end.port = ntohs(v6->sin6_port);
+    }
+    return end;
+}
+
 struct origin origin_of(int fd)
 {
     struct sockaddr_storage addr = {0};
     socklen_t len = sizeof addr;
     struct origin origin = {.has_address = false};
+    struct client_address peer;
 
     if (getpeername(fd, (struct sockaddr *)&addr, &len) != 0) {
         return origin;
     }
-    switch (addr.ss_family) {
-    case AF_INET:
-        origin.has_address = true;
-        origin.address.s6_addr[10] = 0xff;
-        origin.address.s6_addr[11] = 0xff;
-        memcpy(origin.address.s6_addr + 12, &((const struct sockaddr_in *)&addr)->sin_addr,
-               sizeof(struct in_addr));
-        break;
-    case AF_INET6:
-        origin.has_address = true;
-        origin.address = ((const struct sockaddr_in6 *)&addr)->sin6_addr;
-        break;
-    case AF_UNIX:
+    if (addr.ss_family == AF_UNIX) {
         origin_take_user(fd, &origin);
-        break;
-    default:
-        break;
+        return origin;
     }
-    return origin;
+    peer = client_address_of(&addr);
+    return origin_of_client(&peer);
 }
 
 struct origin origin_of_client(const struct client_address *client)

@@ -23,6 +23,9 @@ struct origin {
     gid_t group;             // its primary group
 };
 
+// One end of a connection by IP; unknown for another kind of socket.
+struct client_address client_address_of(const struct sockaddr_storage *addr);
+
 // The origin of the socket's peer.
 struct origin origin_of(int fd);
 

@@ -34,7 +34,7 @@ _Static_assert((int)PROXY_FIELDS_END + (int)PROXY_INET6_LENGTH == PROXY_HEAD_WRI
                "the longest head that is written");
 _Static_assert(PROXY_HEAD_WRITE_MAX <= PROXY_HEAD_LINE_MAX, "heads of both versions have room");
 
-static void client_address_set_v4(struct client_address *address, const void *bytes)
+void client_address_set_v4(struct client_address *address, const void *bytes)
 {
     memset(address->address.s6_addr, 0, 10);
     memset(address->address.s6_addr + 10, 0xff, 2);

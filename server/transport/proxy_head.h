@@ -21,6 +21,9 @@ struct client_address {
     struct in6_addr address; // an IPv4 address is mapped (::ffff:a.b.c.d)
 };
 
+// Sets the address, and `known`, from the four bytes of an IPv4 address.
+void client_address_set_v4(struct client_address *address, const void *bytes);
+
 enum proxy_head_step {
     PROXY_HEAD_MORE, // the head goes on
     PROXY_HEAD_DONE,
